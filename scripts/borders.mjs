@@ -1,0 +1,162 @@
+// Which room may import what, and why: reads the imports of every file with TypeScript's parser and explains each violation.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import ts from 'typescript';
+
+/**
+ * A room names the doors of other rooms it may use, and the packages. `built` rooms are published as ESM and as CommonJS.
+ * Specs may use the test kit and any package besides.
+ */
+const ROOMS = {
+  'libs/flow': {
+    doors: [],
+    packages: ['moo', 'nearley'],
+    built: true,
+    why: 'the language is pure and synchronous: no Nest, no database, no clock, not even node: modules, so that a turn can be repeated anywhere',
+  },
+  'libs/store': {
+    doors: ['migrations/index.ts'],
+    refused: /^@nestjs\//,
+    built: true,
+    why: 'the store knows PostgreSQL and nothing else: no Nest and no flow, so that it can be read, measured and driven alone',
+  },
+  migrations: {
+    doors: [],
+    packages: ['typeorm'],
+    built: true,
+    why: 'a migration must mean tomorrow what it meant when it was written, so it imports nothing of ours that could change',
+  },
+  src: {
+    doors: ['libs/flow/index.ts', 'libs/store/index.ts'],
+    built: true,
+    noSql: true,
+    why: 'the module talks to the rooms below through their doors, so that what lies behind a door can change',
+  },
+  'sample-app': {
+    doors: ['src/index.ts'],
+    why: 'the sample uses the package as its users do: through its public entry',
+  },
+  test: { doors: ['*'], why: '' },
+  bench: { doors: ['*'], why: '' },
+};
+
+const SQL =
+  /^\s*(select\b[\s\S]+\bfrom\b|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|(create|alter|drop)\s+(table|index|schema|database|view)\b|with\s+\w+\s+as\s*\()/i;
+
+/** Every violation in the tree under `root`, as `{ file, line, message }`. */
+export function findViolations(root) {
+  const found = [];
+  for (const [room, rules] of Object.entries(ROOMS)) {
+    for (const file of sourcesIn(join(root, room))) inspect(root, room, rules, file, found);
+  }
+  return found;
+}
+
+function inspect(root, room, rules, file, found) {
+  const name = toName(root, file);
+  const source = ts.createSourceFile(name, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const spec = /\.spec\.ts$/.test(name);
+  const say = (node, message) => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+    found.push({ file: name, line: line + 1, message });
+  };
+
+  const visit = (node) => {
+    const target = importedBy(node);
+    if (target) {
+      const message = target.text.startsWith('.')
+        ? judgeFile(root, room, rules, file, target.text, spec)
+        : judgePackage(root, room, rules, target.text, spec);
+      if (message) say(node, message);
+    }
+    if (rules.built && !spec) {
+      const message = judgeModuleSyntax(node);
+      if (message) say(node, message);
+    }
+    if (
+      rules.noSql &&
+      !spec &&
+      (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node)) &&
+      SQL.test(node.text)
+    ) {
+      say(
+        node,
+        `${room} holds no SQL: a statement belongs into a file of its own in libs/store, where its shape is explained and measured.`,
+      );
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+function judgeFile(root, room, rules, file, specifier, spec) {
+  const target = relative(root, resolve(dirname(file), specifier))
+    .split(sep)
+    .join('/');
+  if (!/\.(js|mjs|json)$/.test(specifier)) return `'${specifier}' needs its ending: write '${specifier}.js' (Node's ESM does not guess).`;
+  const asSource = target.replace(/\.js$/, '.ts');
+  if (asSource.startsWith(`${room}/`)) return null;
+  if (spec && (asSource.startsWith('test/') || asSource === 'migrations/index.ts')) return null;
+  if (rules.doors.includes('*') || rules.doors.includes(asSource)) return null;
+  const owner = Object.keys(ROOMS).find((other) => asSource.startsWith(`${other}/`));
+  if (!owner) return `${room} may not import ${asSource}: it lies outside every room.`;
+  const door = rules.doors.find((candidate) => candidate.startsWith(`${owner}/`));
+  if (door) return `${room} may use ${owner} only through its door ${door}, not ${asSource}: ${rules.why}.`;
+  const allowed = rules.doors.length > 0 ? `it may use ${rules.doors.join(' and ')}` : 'it may use no other room';
+  return `${room} may not import from ${owner} (${asSource}); ${allowed}: ${rules.why}.`;
+}
+
+function judgePackage(root, room, rules, specifier, spec) {
+  if (!rules.built || spec) return null;
+  const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
+  if (rules.packages && !rules.packages.includes(name)) {
+    return `${room} may import only ${rules.packages.join(' and ')}, not '${specifier}': ${rules.why}.`;
+  }
+  if (rules.refused?.test(name)) return `${room} may not import '${specifier}': ${rules.why}.`;
+  if (specifier.startsWith('node:')) return null;
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  if (name in dependencies || name in peerDependencies) return null;
+  return `${room} is published and imports '${specifier}', which package.json does not list under dependencies or peerDependencies: users would not have it.`;
+}
+
+function judgeModuleSyntax(node) {
+  if (ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword) {
+    return 'import.meta does not exist in the CommonJS build of this file.';
+  }
+  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'require') {
+    return 'require does not exist in the ESM build of this file: write import.';
+  }
+  if (ts.isAwaitExpression(node) && !insideFunction(node)) return 'await at the top level cannot be built as CommonJS.';
+  return null;
+}
+
+function insideFunction(node) {
+  for (let at = node.parent; at; at = at.parent) if (ts.isFunctionLike(at)) return true;
+  return false;
+}
+
+/** The module named by an import, a re-export, `import(…)` or `import('…').Type`. */
+function importedBy(node) {
+  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) return node.moduleSpecifier;
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) return textOf(node.arguments[0]);
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal);
+  return null;
+}
+
+function textOf(node) {
+  return node && ts.isStringLiteralLike(node) ? node : null;
+}
+
+function sourcesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (name === 'node_modules' || name === 'dist') return [];
+    if (statSync(path).isDirectory()) return sourcesIn(path);
+    return /\.(ts|mts|cts)$/.test(name) && !name.endsWith('.d.ts') ? [path] : [];
+  });
+}
+
+function toName(root, file) {
+  return relative(root, file).split(sep).join('/');
+}

@@ -1,0 +1,87 @@
+// The borders between the rooms hold, and a crossing of any kind would be found and explained.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+interface Violation {
+  file: string;
+  line: number;
+  message: string;
+}
+// A script without types: named so that the compiler does not look for any.
+const script = '../scripts/borders.mjs';
+const { findViolations } = (await import(script)) as { findViolations(root: string): Violation[] };
+
+const made: string[] = [];
+afterEach(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true });
+});
+
+it('the borders of this repository hold', () => {
+  expect(findViolations(fileURLToPath(new URL('../', import.meta.url)))).toEqual([]);
+});
+
+describe('a crossing is found and explained:', () => {
+  it.each([
+    ['libs/flow/vm/run.ts', `import { Injectable } from '@nestjs/common';`, /libs\/flow may import only moo and nearley.*pure/],
+    ['libs/flow/vm/run.ts', `import { readFileSync } from 'node:fs';`, /may import only moo and nearley, not 'node:fs'/],
+    ['libs/flow/vm/run.ts', `import { claim } from '../../store/index.js';`, /libs\/flow may not import from libs\/store.*no other room/],
+    ['libs/flow/vm/run.ts', `export * from '../../../src/index.js';`, /libs\/flow may not import from src/],
+    ['libs/store/claim.ts', `import { Logger } from '@nestjs/common';`, /libs\/store may not import '@nestjs\/common'.*nothing else/],
+    ['libs/store/claim.ts', `import type { Program } from '../flow/index.js';`, /libs\/store may not import from libs\/flow/],
+    ['libs/store/claim.ts', `type Host = import('../../src/worker.js').Host;`, /libs\/store may not import from src/],
+    ['migrations/1-initial.ts', `import { SCHEMA } from '../libs/store/index.js';`, /migrations may not import from libs\/store.*tomorrow/],
+    ['migrations/1-initial.ts', `import pg from 'pg';`, /migrations may import only typeorm/],
+    [
+      'src/worker.ts',
+      `import { claimWork } from '../libs/store/claim-work.js';`,
+      /src may use libs\/store only through its door libs\/store\/index.ts/,
+    ],
+    ['src/worker.ts', `const vm = import('../libs/flow/vm/run.js');`, /src may use libs\/flow only through its door/],
+    ['src/worker.ts', `import { waitFor } from '../test/support/index.js';`, /src may not import from test/],
+    ['src/worker.ts', `import fc from 'fast-check';`, /package.json does not list/],
+    ['src/worker.ts', `import { x } from '../scripts/check.js';`, /outside every room/],
+    ['src/worker.ts', `import { x } from './neighbour';`, /needs its ending/],
+    ['src/worker.ts', 'db.query("SELECT id FROM executions");', /src holds no SQL/],
+    ['src/worker.ts', 'db.query(`delete from $' + '{table} where id = 1`);', /src holds no SQL/],
+    ['src/worker.ts', 'export const here = import.meta.url;', /CommonJS/],
+    ['src/worker.ts', `const fs = require('node:fs');`, /write import/],
+    ['src/worker.ts', 'await start();', /top level/],
+    ['sample-app/main.ts', `import { TaskRegistry } from '../src/tasks/task.registry.js';`, /sample-app may use src only through its door/],
+    ['sample-app/main.ts', `import { compile } from '../libs/flow/index.js';`, /sample-app may not import from libs\/flow/],
+  ])('%s with %s', (file, text, message) => {
+    const found = findViolations(tree({ [file]: `// A file.\n${text}\n` }));
+    expect(found).toEqual([{ file, line: 2, message: expect.stringMatching(message) }]);
+  });
+
+  it('and what is allowed is not', () => {
+    const root = tree({
+      'libs/flow/parse/parse.ts': `import moo from 'moo';\nimport { Ast } from './ast.js';\nimport { run } from '../vm/run.js';`,
+      'libs/flow/parse/parse.spec.ts': `import { it } from '@jest/globals';\nimport { readFileSync } from 'node:fs';\nawait it();`,
+      'libs/store/migrate.ts': `import { migrations } from '../../migrations/index.js';\nimport pg from 'pg';\nconst SQL = 'select 1 from x';`,
+      'migrations/index.ts': `import { Initial } from './1-initial.js';\nimport { MigrationInterface } from 'typeorm';`,
+      'src/worker.ts': `import { claimWork } from '../libs/store/index.js';\nimport { Module } from '@nestjs/common';\nasync () => { await 1; };`,
+      'src/worker.spec.ts': `import { waitFor } from '../test/support/index.js';\nimport fc from 'fast-check';`,
+      'sample-app/main.ts': `import { RhythmModule } from '../src/index.js';\nimport { RhythmModule as R } from 'nestjs-rhythm';`,
+      'test/e2e.spec.ts': `import { claimWork } from '../libs/store/claim-work.js';`,
+    });
+    expect(findViolations(root)).toEqual([]);
+  });
+});
+
+/** A repository in miniature. */
+function tree(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'rhythm-borders-'));
+  made.push(root);
+  writeFileSync(
+    join(root, 'package.json'),
+    JSON.stringify({ dependencies: { pg: '*', moo: '*', nearley: '*' }, peerDependencies: { '@nestjs/common': '*', typeorm: '*' } }),
+  );
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}

@@ -1,0 +1,4 @@
+// The door of the test kit: a database per spec file, waiting instead of sleeping, real processes to kill.
+export { createTestDatabase, serverUrl, type TestDatabase, useTestDatabase } from './test-database.js';
+export { eventually, type WaitOptions, waitFor } from './wait-for.js';
+export { endWorkers, spawnWorker, useWorkers, type WorkerOptions, type WorkerProcess } from './worker-process.js';
