@@ -1,0 +1,39 @@
+// The shape of a file: one `workflow(…) { … }` at most, and only declarations beside it.
+
+import type { Node, Program } from '../parse/ast.js';
+import { eachChild } from './children.js';
+import type { Report } from './refused-nodes.js';
+
+/** Checks the top level and answers the names that the file declares anywhere. */
+export function checkEntry(ast: Program, report: Report): Set<string> {
+  const entries = ast.body.filter(({ type }) => type === 'WorkflowEntry');
+  for (const extra of entries.slice(1)) report('FLOW_ENTRY_PLACE', { start: extra.start, end: extra.start + 'workflow'.length });
+  const declared = declaredNames(ast);
+  if (entries.length === 0) return declared;
+  if (declared.has('workflow')) report('FLOW_ENTRY_NAME', { start: entries[0].start, end: entries[0].start + 'workflow'.length });
+  for (const node of ast.body) {
+    const declares = node.type === 'FunctionDeclaration' || node.type === 'VariableDeclaration' || node.type === 'WorkflowEntry';
+    if (!declares && node.type !== 'EmptyStatement' && !('directive' in node)) report('FLOW_ENTRY_MIXED', node);
+  }
+  return declared;
+}
+
+function declaredNames(root: Node): Set<string> {
+  const names = new Set<string>();
+  const bind = (node: Node | null): void => {
+    if (!node) return;
+    if (node.type === 'Identifier') names.add(node.name);
+    else if (node.type === 'AssignmentPattern') bind(node.left);
+    else if (node.type === 'Property') bind(node.value);
+    else eachChild(node, bind);
+  };
+  const visit = (node: Node): void => {
+    if (node.type === 'VariableDeclarator') bind(node.id);
+    else if (node.type === 'CatchClause') bind(node.param);
+    else if ('params' in node) for (const param of node.params) bind(param);
+    if (node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression') bind(node.id);
+    eachChild(node, visit);
+  };
+  visit(root);
+  return names;
+}

@@ -1,0 +1,57 @@
+// Scopes: names that do not add up are refused with a place, a reason and what to write.
+
+import { describe, expect, it } from '@jest/globals';
+import { check } from '../index.js';
+import { nearestName } from './nearest-name.js';
+
+const faults = (source: string) => check(source).map(({ code, line, column, advice }) => ({ code, at: `${line}:${column}`, advice }));
+
+describe('a name', () => {
+  it.each([
+    ['const total = 1\nreturn totl', 'FLOW_UNDECLARED', '2:8', 'Did you mean total?'],
+    ['return Mth.max(1)', 'FLOW_UNDECLARED', '1:8', 'Did you mean Math?'],
+    ['return zzzzzz', 'FLOW_UNDECLARED', '1:8', 'Declare it first: let zzzzzz = ….'],
+    ['return fetch("x")', 'FLOW_UNDECLARED', '1:8', 'A flow does no I/O: call it in a task and write await Task.run("name", input).'],
+    ['{ let inner = 1 }\nreturn inner', 'FLOW_UNDECLARED', '2:8', 'Declare it first: let inner = ….'],
+    ['let x\nlet x', 'FLOW_REDECLARED', '2:5', 'Use another name, or assign to it: x = ….'],
+    ['function f(a) { let a }', 'FLOW_REDECLARED', '1:21', 'Use another name, or assign to it: a = ….'],
+    ['try {} catch ({ e }) { const e = 1 }', 'FLOW_REDECLARED', '1:30', 'Use another name, or assign to it: e = ….'],
+    ['switch (1) { case 1: let a; case 2: let a }', 'FLOW_REDECLARED', '1:41', 'Use another name, or assign to it: a = ….'],
+    ['const a = 1\na = 2', 'FLOW_CONST_ASSIGNMENT', '2:1', 'Declare it with let a = … if it must change.'],
+    ['for (const i of []) { i++ }', 'FLOW_CONST_ASSIGNMENT', '1:23', 'Declare it with let i = … if it must change.'],
+    ['const a = 1;\n[a] = [2]', 'FLOW_CONST_ASSIGNMENT', '2:2', 'Declare it with let a = … if it must change.'],
+    ['let Task = 1', 'FLOW_BUILT_IN_NAME', '1:5', 'Use another name.'],
+    ['Inputs = 1', 'FLOW_BUILT_IN_NAME', '1:1', 'Declare a variable with another name.'],
+    ['return Map.prototype', 'FLOW_NO_MEMBER', '1:12', 'It has groupBy, toString, valueOf, hasOwnProperty, name, length.'],
+    ['return Task.rnu("x")', 'FLOW_NO_MEMBER', '1:13', 'Did you mean Task.run?'],
+    ['return Timer.tomorrow()', 'FLOW_NO_MEMBER', '1:14', 'It has sleep, delay, until, toString, valueOf, hasOwnProperty.'],
+  ])('is refused with advice: %s', (source, code, at, advice) => {
+    expect(faults(source)).toEqual([{ code, at, advice }]);
+  });
+
+  it('is reported each time, in the order of the text', () => {
+    expect(faults('const a = 1; a = b; c = 2').map(({ at }) => at)).toEqual(['1:14', '1:18', '1:21']);
+  });
+
+  it.each([
+    'const items = [1]; return items.map((task) => task)',
+    'let x = 1; { let x = 2; { const x = 3 } }',
+    'const f = function fact(n) { return n < 2 ? 1 : n * fact(n - 1) }; return f(3)',
+    'return later(); function later() { return 1 }',
+    'const Promised = 1; return Promised',
+    'const { a, ...rest } = { a: 1 }; return rest',
+    'const typeOf = typeof Math.max; return typeOf',
+    'return [Object.hasOwnProperty("keys"), Math.toString(), Promise.name, Map.length]',
+  ])('is accepted: %s', (source) => {
+    expect(check(source)).toEqual([]);
+  });
+});
+
+describe('the nearest name', () => {
+  it('is one that a slip explains, or none', () => {
+    expect(nearestName('lenght', ['length', 'left'])).toBe('length');
+    expect(nearestName('MATH', ['Math', 'MATE'])).toBe('Math');
+    expect(nearestName('x', ['y', 'z'])).toBeUndefined();
+    expect(nearestName('customer', ['order', 'total'])).toBeUndefined();
+  });
+});
