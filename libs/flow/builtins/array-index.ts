@@ -1,0 +1,18 @@
+// Positions in arrays and strings: how JavaScript reads a relative index, and how long lists are moved without overflowing the host's stack.
+import type { Machine } from '../vm/native.js';
+import type { Value } from '../vm/values.js';
+
+/** A relative index (negative counts from the end) clamped to 0…length; `fallback` stands for `undefined`. */
+export function clampedIndex(vm: Machine, value: Value, length: number, fallback: number): number {
+  if (value === undefined) return fallback;
+  const index = vm.toInteger(value);
+  return index < 0 ? Math.max(length + index, 0) : Math.min(index, length);
+}
+
+// Host calls with spread arguments overflow at about 120,000 of them.
+const CHUNK = 10_000;
+
+/** Inserts a list of any length at a position. */
+export function insertAt(elements: Value[], position: number, items: readonly Value[]): void {
+  for (let end = items.length; end > 0; end -= CHUNK) elements.splice(position, 0, ...items.slice(Math.max(0, end - CHUNK), end));
+}

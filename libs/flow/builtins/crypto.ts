@@ -1,0 +1,11 @@
+// `crypto.randomUUID`, with the identifier handed in.
+import { type BuiltinFamily, namespace, native } from '../vm/native.js';
+
+export const CRYPTO: BuiltinFamily = {
+  globals: {
+    crypto: namespace('crypto', { randomUUID: native({ name: 'crypto.randomUUID', length: 0, cost: 4, call: (vm) => vm.uuid() }) }, [
+      'getRandomValues',
+      'subtle',
+    ]),
+  },
+};

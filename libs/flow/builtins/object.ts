@@ -1,0 +1,207 @@
+// `Object`, and the methods that every object answers.
+import { type BuiltinFamily, DONE, type Machine, methods, native } from '../vm/native.js';
+import {
+  ArrayObject,
+  DateObject,
+  ErrorObject,
+  HeapObject,
+  IteratorObject,
+  isCallable,
+  MapObject,
+  NamespaceObject,
+  PromiseObject,
+  SetObject,
+  type Value,
+} from '../vm/values.js';
+import { byFirst } from './cost.js';
+import { groupBy } from './group-by.js';
+
+/** The keys of what `Object.keys` and its sisters accept: anything but undefined and null. */
+function keysOf(vm: Machine, value: Value, what: string): string[] {
+  if (value === undefined || value === null) throw vm.error('TypeError', `${what} was given ${value}. Give it an object.`);
+  return vm.ownKeys(value);
+}
+
+function construct(vm: Machine, _receiver: Value, args: readonly Value[]): Value {
+  const value = args[0];
+  if (value instanceof HeapObject) return value;
+  if (value === undefined || value === null) return vm.newObject();
+  throw vm.error('TypeError', 'Object(value) would wrap a primitive in an object, which Flow does not have. Use the value itself.');
+}
+
+const OBJECT = native(
+  {
+    name: 'Object',
+    length: 1,
+    cost: 1,
+    call: construct,
+    construct,
+    hasInstance: (value) => value instanceof HeapObject,
+    unsupportedStatics: [
+      ...['create', 'defineProperties', 'defineProperty', 'getOwnPropertyDescriptor', 'getOwnPropertyDescriptors', 'getOwnPropertyNames'],
+      ...[
+        'getOwnPropertySymbols',
+        'getPrototypeOf',
+        'isExtensible',
+        'isSealed',
+        'preventExtensions',
+        'prototype',
+        'seal',
+        'setPrototypeOf',
+      ],
+    ],
+  },
+  {
+    keys: native({
+      name: 'Object.keys',
+      length: 1,
+      cost: byFirst,
+      call(vm, _receiver, args) {
+        const keys = keysOf(vm, args[0], 'Object.keys()');
+        vm.chargeElements(keys.length);
+        return vm.newArray(keys);
+      },
+    }),
+    values: native({
+      name: 'Object.values',
+      length: 1,
+      cost: byFirst,
+      call(vm, _receiver, args) {
+        const keys = keysOf(vm, args[0], 'Object.values()');
+        vm.chargeElements(keys.length);
+        return vm.newArray(keys.map((key) => vm.getProperty(args[0], key)));
+      },
+    }),
+    entries: native({
+      name: 'Object.entries',
+      length: 1,
+      cost: byFirst,
+      call(vm, _receiver, args) {
+        const keys = keysOf(vm, args[0], 'Object.entries()');
+        vm.chargeElements(3 * keys.length);
+        return vm.newArray(keys.map((key) => vm.newArray([key, vm.getProperty(args[0], key)])));
+      },
+    }),
+    fromEntries: native({
+      name: 'Object.fromEntries',
+      length: 1,
+      cost: byFirst,
+      // Stepped, because a key may be written by flow code and the iterator must not be read twice.
+      *steps(vm, _receiver, args) {
+        const target = vm.newObject();
+        const iterator = vm.iteratorOf(args[0]);
+        for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) {
+          if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'Object.fromEntries() needs pairs [key, value]');
+          const value = vm.getProperty(entry, '1');
+          vm.defineProperty(target, yield* vm.toStringSteps(vm.getProperty(entry, '0')), value);
+        }
+        return target;
+      },
+    }),
+    assign: native({
+      name: 'Object.assign',
+      length: 2,
+      cost: (_receiver, args) => 1 + args.length,
+      call(vm, _receiver, args) {
+        const [target, ...sources] = args;
+        if (!(target instanceof HeapObject)) throw vm.error('TypeError', 'Object.assign() needs an object to assign to');
+        for (const source of sources) {
+          if (source === undefined || source === null) continue;
+          for (const key of vm.ownKeys(source)) vm.setProperty(target, key, vm.getProperty(source, key));
+        }
+        return target;
+      },
+    }),
+    hasOwn: native({
+      name: 'Object.hasOwn',
+      length: 2,
+      cost: 1,
+      call(vm, _receiver, args) {
+        if (args[0] === undefined || args[0] === null)
+          throw vm.error('TypeError', `Object.hasOwn() was given ${args[0]}. Give it an object.`);
+        return vm.hasOwn(args[0], vm.toPropertyKey(args[1]));
+      },
+    }),
+    is: native({ name: 'Object.is', length: 2, cost: 1, call: (_vm, _receiver, args) => Object.is(args[0], args[1]) }),
+    freeze: native({
+      name: 'Object.freeze',
+      length: 1,
+      cost: 1,
+      call(_vm, _receiver, args) {
+        if (args[0] instanceof HeapObject) args[0].frozen = true;
+        return args[0];
+      },
+    }),
+    isFrozen: native({
+      name: 'Object.isFrozen',
+      length: 1,
+      cost: 1,
+      call: (_vm, _receiver, args) => !(args[0] instanceof HeapObject) || args[0].frozen,
+    }),
+    groupBy: native({
+      name: 'Object.groupBy',
+      length: 2,
+      cost: byFirst,
+      *steps(vm, _receiver, args) {
+        const groups = yield* groupBy(vm, args[0], args[1], true);
+        const target = vm.newObject();
+        for (const [key, members] of groups) vm.defineProperty(target, key as string, vm.newArray(members));
+        return target;
+      },
+    }),
+  },
+);
+
+/** The tag in `[object …]`. */
+function tagOf(value: Value): string {
+  if (value === undefined) return 'Undefined';
+  if (value === null) return 'Null';
+  if (value instanceof ArrayObject) return 'Array';
+  if (isCallable(value)) return 'Function';
+  if (value instanceof ErrorObject) return 'Error';
+  if (value instanceof DateObject) return 'Date';
+  if (value instanceof MapObject) return 'Map';
+  if (value instanceof SetObject) return 'Set';
+  if (value instanceof PromiseObject) return 'Promise';
+  if (value instanceof NamespaceObject && (value.name === 'Math' || value.name === 'JSON')) return value.name;
+  if (value instanceof IteratorObject) return iteratorTag(value);
+  return typeof value === 'object' ? 'Object' : value.constructor.name;
+}
+
+function iteratorTag({ target }: IteratorObject): string {
+  if (target instanceof MapObject) return 'Map Iterator';
+  if (target instanceof SetObject) return 'Set Iterator';
+  return typeof target === 'string' ? 'String Iterator' : 'Array Iterator';
+}
+
+const OBJECT_METHODS = [
+  native({ name: 'Object.prototype.toString', length: 0, cost: 1, call: (_vm, receiver) => `[object ${tagOf(receiver)}]` }),
+  native({ name: 'Object.prototype.valueOf', length: 0, cost: 1, call: (_vm, receiver) => receiver }),
+  native({
+    name: 'Object.prototype.hasOwnProperty',
+    length: 1,
+    cost: 1,
+    call(vm, receiver, args) {
+      const key = vm.toPropertyKey(args[0]);
+      if (receiver === undefined || receiver === null) throw vm.error('TypeError', 'hasOwnProperty() was called without an object');
+      return vm.hasOwn(receiver, key);
+    },
+  }),
+];
+
+export const OBJECTS: BuiltinFamily = {
+  globals: { Object: OBJECT },
+  types: {
+    object: {
+      methods: methods(OBJECT_METHODS),
+      unsupported: [
+        ...['constructor', '__proto__', 'isPrototypeOf', 'propertyIsEnumerable', 'toLocaleString'],
+        ...['__defineGetter__', '__defineSetter__', '__lookupGetter__', '__lookupSetter__'],
+      ],
+    },
+    function: {
+      methods: methods([]),
+      unsupported: ['apply', 'bind', 'call', 'toString', 'prototype', 'arguments', 'caller', 'constructor'],
+    },
+  },
+};

@@ -1,0 +1,117 @@
+// `structuredClone`: copies a value with everything it reaches, keeping what is shared shared and cycles cycles.
+import { type BuiltinFamily, type Machine, native } from '../vm/native.js';
+import {
+  ArrayObject,
+  DateObject,
+  type ErrorKind,
+  ErrorObject,
+  HeapObject,
+  MapObject,
+  newProperties,
+  PlainObject,
+  SetObject,
+  TOMBSTONE,
+  type Value,
+} from '../vm/values.js';
+import { byFirst } from './cost.js';
+
+// The algorithm of the web platform knows these names; an error of any other name arrives as a plain Error.
+const KEPT_NAMES: readonly string[] = ['Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
+
+class Cloner {
+  private readonly copies = new Map<HeapObject, HeapObject>();
+  /** Objects whose copy exists and waits for its contents: a list instead of recursion, so depth costs no host stack. */
+  private readonly unfinished: HeapObject[] = [];
+
+  constructor(private readonly vm: Machine) {}
+
+  clone(value: Value): Value {
+    const copy = this.copy(value);
+    for (let source = this.unfinished.pop(); source !== undefined; source = this.unfinished.pop()) this.fill(source);
+    return copy;
+  }
+
+  private copy(value: Value): Value {
+    if (!(value instanceof HeapObject)) return value;
+    const known = this.copies.get(value);
+    if (known) return known;
+    this.vm.charge(1);
+    const made = this.make(value);
+    this.copies.set(value, made);
+    this.unfinished.push(value);
+    return made;
+  }
+
+  private make(value: HeapObject): HeapObject {
+    const { vm } = this;
+    if (value instanceof ArrayObject) {
+      vm.charge(value.elements.length);
+      vm.chargeElements(value.elements.length);
+      return vm.newArray(new Array(value.elements.length));
+    }
+    if (value instanceof PlainObject) return vm.newObject();
+    if (value instanceof MapObject) return vm.newMap();
+    if (value instanceof SetObject) return vm.newSet();
+    if (value instanceof DateObject) return vm.newDate(value.time);
+    if (value instanceof ErrorObject) return vm.newError(keptKind(vm, value));
+    throw notCloneable(vm);
+  }
+
+  private fill(source: HeapObject): void {
+    const target = this.copies.get(source);
+    if (source instanceof ArrayObject) {
+      const { elements } = target as ArrayObject;
+      for (const key of Object.keys(source.elements)) elements[Number(key)] = this.copy(source.elements[Number(key)]);
+      this.copyProperties(source, target as ArrayObject);
+    } else if (source instanceof PlainObject) this.copyProperties(source, target as PlainObject);
+    else if (source instanceof MapObject || source instanceof SetObject) this.fillCollection(source, target as MapObject | SetObject);
+    else if (source instanceof ErrorObject) this.fillError(source, target as ErrorObject);
+  }
+
+  private copyProperties(source: HeapObject, target: HeapObject): void {
+    for (const key of Object.keys(source.props ?? newProperties())) this.vm.defineProperty(target, key, this.copy(source.props?.[key]));
+  }
+
+  private fillCollection(source: MapObject | SetObject, target: MapObject | SetObject): void {
+    this.vm.charge(source.keys.length);
+    this.vm.chargeBytes(64 * source.size);
+    source.keys.forEach((key, at) => {
+      if (key !== TOMBSTONE) target.put(this.copy(key), this.copy(source.values[at]));
+    });
+  }
+
+  private fillError(source: ErrorObject, target: ErrorObject): void {
+    if ('message' in source.hidden) target.hidden.message = this.vm.toString(source.hidden.message);
+    if ('cause' in source.hidden) target.hidden.cause = this.copy(source.hidden.cause);
+    target.stack = source.stack;
+  }
+}
+
+function keptKind(vm: Machine, error: ErrorObject): ErrorKind {
+  const name = vm.getProperty(error, 'name');
+  return typeof name === 'string' && KEPT_NAMES.includes(name) ? (name as ErrorKind) : 'Error';
+}
+
+function notCloneable(vm: Machine): Error {
+  const error = vm.newError('Error', 'structuredClone() cannot copy a function, a promise or an iterator');
+  error.hidden.name = 'DataCloneError';
+  error.hidden.code = 25;
+  return vm.thrown(error);
+}
+
+export const CLONES: BuiltinFamily = {
+  globals: {
+    structuredClone: native({
+      name: 'structuredClone',
+      length: 1,
+      cost: byFirst,
+      call(vm, _receiver, args) {
+        if (args.length === 0) throw vm.error('TypeError', 'structuredClone() needs a value');
+        const options = args[1] ?? undefined;
+        if (options !== undefined && !(options instanceof HeapObject))
+          throw vm.error('TypeError', 'The options of structuredClone() must be an object');
+        return new Cloner(vm).clone(args[0]);
+      },
+    }),
+  },
+};

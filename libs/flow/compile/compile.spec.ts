@@ -1,0 +1,84 @@
+// The compiler's own promises: one table of instructions, code that verifies, liveness, programs that are stored and loaded.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { begin, outputOf } from '../../../test/support/flow-driver.js';
+import { compile, FlowSnapshotError, loadProgram, type Program, saveProgram } from '../index.js';
+import { OPCODES } from './opcodes.js';
+import { measureStack } from './verify.js';
+
+const ORDER = readFileSync(join(process.cwd(), 'libs/flow/snapshot/corpus/format-1-order.json'), 'utf8');
+
+describe('the table of instructions', () => {
+  it('is what the dispatch loop implements', () => {
+    const loop = readFileSync(join(process.cwd(), 'libs/flow/vm/dispatch.ts'), 'utf8');
+    const cases = [...loop.matchAll(/case (\d+) \/\* (\w+) \*\/:/g)].map(([, number, name]) => `${number} ${name}`);
+    expect(cases.sort()).toEqual(OPCODES.map(({ name }, number) => `${number} ${name}`).sort());
+  });
+
+  it('says what each one does', () => {
+    for (const { name, meaning } of OPCODES) expect(`${name}: ${meaning}`).toMatch(/: .{2,}/);
+  });
+});
+
+describe('a compiled program', () => {
+  const source = `
+    const seen = []
+    outer: for (const [i, { x = 1, ...rest } = {}] of Object.entries(Inputs)) {
+      switch (i) { case 'a': continue outer; default: try { if (x > 2) break outer; seen.push(await x) } finally { seen.push(rest?.y?.[0] ?? \`\${i}\`) } }
+    }
+    return seen.map((s, ...more) => (s ||= more.length, s++))`;
+
+  it('keeps its operand stack in order everywhere', () => {
+    for (const fn of compile(source).functions) expect(measureStack(fn).deepest).toBe(fn.stack);
+  });
+
+  it('is the same program every time', () => {
+    expect(saveProgram(compile(source))).toBe(saveProgram(compile(source)));
+  });
+
+  it('runs the same after it was stored', () => {
+    const inputs = { a: { x: 1 }, b: { x: 2, y: ['z'] }, c: {} };
+    const { result } = begin(loadProgram(saveProgram(compile(source, { file: 'spec.flow' }))), { inputs });
+    expect(result).toEqual(begin(source, { inputs }).result);
+  });
+
+  it('keeps only what is needed after an await', () => {
+    const [main] = compile(`const a = 1; const b = 2; const c = a + b; await Task.run('t', c); return b`).functions;
+    expect(main.live).toHaveLength(1);
+    const names = main.live[0].slots.map((slot) => main.locals.find(({ at }) => at === slot)?.name);
+    expect(names).toEqual(['b']);
+  });
+
+  it('points a stack trace at the place in the source', () => {
+    const source = `function inner(o) {\n  return o.x.y\n}\nfunction outer() {\n  return inner({})\n}\ntry { outer() } catch (e) { return e.stack.split('\\n').slice(1).map((l) => l.trim()) }`;
+    expect(outputOf(source)).toEqual(['at inner (spec.flow:2:14)', 'at outer (spec.flow:5:10)', 'at main (spec.flow:7:7)']);
+  });
+});
+
+describe('a stored program', () => {
+  const text = JSON.parse(ORDER).program as string;
+
+  it.each<[string, (program: Program & Record<string, unknown>) => void]>([
+    ['another version', (p) => Object.assign(p, { version: 99 })],
+    ['an unknown instruction', (p) => Object.assign(p.functions[0].code, { 0: 9_999 })],
+    ['a jump out of the function', (p) => replaceJump(p)],
+    ['an operand out of range', (p) => Object.assign(p, { constants: [] })],
+    ['a stack that is too small', (p) => Object.assign(p.functions[0], { stack: 0 })],
+    ['a region out of range', (p) => Object.assign(p.functions[0].handlers, { 1: 1e9 })],
+    ['an await that is none', (p) => Object.assign(p.functions[0].live[0], { at: 3 })],
+    ['no functions', (p) => Object.assign(p, { functions: [] })],
+    ['missing fields', (p) => Object.assign(p.functions[0], { locals: undefined })],
+  ])('is refused with %s', (_what, damage) => {
+    const program = JSON.parse(text);
+    damage(program);
+    expect(() => loadProgram(JSON.stringify(program))).toThrow(FlowSnapshotError);
+  });
+});
+
+function replaceJump(program: Program): void {
+  const { code } = program.functions[0];
+  const jump = OPCODES.findIndex(({ name }) => name === 'LOOP');
+  (code as number[])[code.indexOf(jump) + 1] = 1e6;
+}

@@ -1,0 +1,54 @@
+// A compiled program: plain data that is stored with its definition, so that an old run never depends on a newer compiler.
+
+/** Raised when the meaning of stored bytecode changes; opcodes are only ever added. */
+export const PROGRAM_VERSION = 1;
+
+export interface Program {
+  readonly version: number;
+  readonly file: string;
+  /** functions[0] is the main body. */
+  readonly functions: readonly FunctionCode[];
+  /** Strings and numbers that instructions refer to by index. */
+  readonly constants: readonly (string | number)[];
+}
+
+export interface FunctionCode {
+  readonly index: number;
+  readonly name: string;
+  readonly isAsync: boolean;
+  /** What `fn.length` answers. */
+  readonly length: number;
+  /** Slots 0…parameters-1 receive the arguments; with `rest` the slot after them receives the rest array. */
+  readonly parameters: number;
+  readonly rest: boolean;
+  /** Slots of variables; the operand stack begins after them. */
+  readonly slots: number;
+  /** The deepest the operand stack can get. */
+  readonly stack: number;
+  /** Opcode and operands, one number each; opcodes.ts is the table. */
+  readonly code: readonly number[];
+  /** Where each captured cell is found when the function is made: n ≥ 0 is slot n of the maker, n < 0 its own cell ~n. */
+  readonly captures: readonly number[];
+  /** Protected regions, innermost first, four numbers each: start, end (exclusive), handler, depth of the operand stack there. */
+  readonly handlers: readonly number[];
+  /** Source positions, three numbers each, rising: instruction pointer, line (from 1), column (from 1). */
+  readonly positions: readonly number[];
+  /** Names of variables for people: name, where (slot, or ~index of a captured cell), first and last instruction pointer. */
+  readonly locals: readonly LocalName[];
+  /** For each await, by the instruction pointer after it: the slots that are still live there. */
+  readonly live: readonly LiveSlots[];
+}
+
+export interface LocalName {
+  readonly name: string;
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface LiveSlots {
+  readonly at: number;
+  /** Depth of the operand stack at this point. */
+  readonly depth: number;
+  readonly slots: readonly number[];
+}

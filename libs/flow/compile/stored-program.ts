@@ -1,0 +1,73 @@
+// Programs as text, to be stored with their definition, and back, checked.
+
+import { FlowSnapshotError } from '../errors.js';
+import { OP, OPCODES } from './opcodes.js';
+import { type FunctionCode, PROGRAM_VERSION, type Program } from './program.js';
+import { measureStack, oversize } from './verify.js';
+
+export function saveProgram(program: Program): string {
+  return JSON.stringify(program);
+}
+
+/** Throws FlowSnapshotError when the text is damaged or of a version that this package does not know. */
+export function loadProgram(text: string): Program {
+  try {
+    const program = JSON.parse(text) as Program;
+    if (program.version !== PROGRAM_VERSION) throw new Error(`its version is ${program.version}, known is ${PROGRAM_VERSION}`);
+    if (typeof program.file !== 'string') throw new Error('it has no file name');
+    const constantsOk =
+      Array.isArray(program.constants) && program.constants.every((each) => typeof each === 'string' || typeof each === 'number');
+    if (!constantsOk) throw new Error('its constants are damaged');
+    if (!Array.isArray(program.functions) || program.functions.length === 0) throw new Error('it has no functions');
+    program.functions.forEach((fn, at) => {
+      verifyFunction(program, fn, at);
+    });
+    for (const fn of program.functions) verifyClosures(program, fn);
+    const [main] = program.functions;
+    if (!main.isAsync || main.captures.length > 0) throw new Error('its main body is damaged');
+    return program;
+  } catch (error) {
+    throw new FlowSnapshotError(`The stored program cannot be loaded: ${(error as Error).message}. Compile its source again.`, {
+      cause: error,
+    });
+  }
+}
+
+/** A function that captures what its maker does not have would read beyond its registers. */
+function verifyClosures({ functions }: Program, maker: FunctionCode): void {
+  for (let ip = 0; ip < maker.code.length; ip += 1 + OPCODES[maker.code[ip]].operands.length) {
+    if (maker.code[ip] !== OP.CLOSURE && maker.code[ip] !== OP.CLOSURE_KEYED) continue;
+    const { captures, index } = functions[maker.code[ip + 1]];
+    if (!captures.every((from) => (from >= 0 ? from < maker.slots : ~from < maker.captures.length)))
+      throw new Error(`function ${index} captures what function ${maker.index} does not have`);
+  }
+}
+
+function verifyFunction(program: Program, fn: FunctionCode, index: number): void {
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 1_000_000;
+  const isNumbers = (list: unknown) => Array.isArray(list) && list.every((each) => Number.isSafeInteger(each));
+  const shapeOk =
+    fn.index === index &&
+    typeof fn.name === 'string' &&
+    typeof fn.isAsync === 'boolean' &&
+    typeof fn.rest === 'boolean' &&
+    [fn.length, fn.parameters, fn.slots, fn.stack].every(isCount) &&
+    [fn.code, fn.captures, fn.handlers, fn.positions].every(isNumbers) &&
+    fn.handlers.length % 4 === 0 &&
+    fn.positions.length % 3 === 0 &&
+    fn.parameters + (fn.rest ? 1 : 0) <= fn.slots;
+  if (!shapeOk) throw new Error(`function ${index} is damaged`);
+  const tooLarge = oversize(fn);
+  if (tooLarge) throw new Error(`function ${index} is too large: ${tooLarge}`);
+  const { deepest, depthAt } = measureStack(fn, { constants: program.constants.length, functions: program.functions.length });
+  if (fn.stack < deepest) throw new Error(`function ${index} understates its stack`);
+  for (const { at, depth, slots } of fn.live) {
+    const slotsOk = Array.isArray(slots) && slots.every((slot) => isCount(slot) && slot < fn.slots);
+    if (!slotsOk || !isCount(at) || !fn.isAsync || fn.code[at - 1] !== OP.AWAIT || depthAt[at] !== depth + 1)
+      throw new Error(`function ${index} has a damaged await at ${at}`);
+  }
+  const localsOk =
+    Array.isArray(fn.locals) &&
+    fn.locals.every(({ name, at, from, to }) => typeof name === 'string' && [at, from, to].every(Number.isSafeInteger));
+  if (!localsOk) throw new Error(`function ${index} has damaged names`);
+}

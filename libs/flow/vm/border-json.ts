@@ -1,0 +1,139 @@
+// Values that cross the border of a run, as JSON text: strict on the way out, exact on the way in.
+
+import type { Machine } from './native.js';
+import {
+  ArrayObject,
+  DateObject,
+  FunctionObject,
+  HeapObject,
+  isCallable,
+  MapObject,
+  newProperties,
+  PlainObject,
+  PromiseObject,
+  SetObject,
+  type Value,
+} from './values.js';
+
+const MAX_DEPTH = 1_000;
+
+/** As `JSON.stringify` would write it; what JSON would silently lose or change is a TypeError that names the path. */
+export function writeBorderJson(vm: Machine, value: Value, what: string, maxLength: number): string | undefined {
+  if (value === undefined) return undefined;
+  return new Writer(vm, what, maxLength).write(value, '', 0);
+}
+
+class Writer {
+  private readonly open = new Set<HeapObject>();
+  constructor(
+    private readonly vm: Machine,
+    private readonly what: string,
+    private readonly maxLength: number,
+  ) {}
+  private length = 0;
+
+  /** Stops as soon as the text is too long: shared values may make it longer than any memory. */
+  private take(text: string): string {
+    this.length += text.length;
+    if (this.length > this.maxLength) throw this.tooLong();
+    return text;
+  }
+
+  private tooLong(): Error {
+    return this.vm.error('RangeError', `${this.what} has more than ${this.maxLength} characters of JSON. Pass a reference instead`);
+  }
+
+  private string(value: string): string {
+    if (value.length + this.length > this.maxLength) throw this.tooLong();
+    this.vm.chargeString(value.length);
+    return this.take(JSON.stringify(value));
+  }
+
+  write(value: Value, path: string, depth: number): string {
+    this.vm.charge(1);
+    if (typeof value === 'string') return this.string(value);
+    if (typeof value === 'number') {
+      if (!Number.isFinite(value)) throw this.refuse(path, String(value));
+      return this.take(String(value === 0 ? 0 : value));
+    }
+    if (value === null || typeof value === 'boolean') return this.take(String(value));
+    if (value === undefined) return this.take('null');
+    if (this.open.has(value)) throw this.refuse(path, 'a cycle');
+    if (depth > MAX_DEPTH) throw this.vm.error('RangeError', `${this.what} is nested too deeply`);
+    if (value instanceof DateObject)
+      return this.take(Number.isNaN(value.time) ? 'null' : JSON.stringify(new Date(value.time).toISOString()));
+    if (value instanceof MapObject) throw this.refuse(path, 'a Map', 'Use Object.fromEntries(map).');
+    if (value instanceof SetObject) throw this.refuse(path, 'a Set', 'Use [...set].');
+    if (value instanceof PromiseObject) throw this.refuse(path, 'a promise', 'Write await before it.');
+    if (isCallable(value)) throw this.refuse(path, 'a function');
+    this.open.add(value);
+    const text = value instanceof ArrayObject ? this.list(value, path, depth) : this.object(value, path, depth);
+    this.open.delete(value);
+    return text;
+  }
+
+  private list({ elements }: ArrayObject, path: string, depth: number): string {
+    const parts: string[] = [];
+    this.length += 2 + elements.length;
+    for (let at = 0; at < elements.length; at++) parts.push(this.write(elements[at], `${path}[${at}]`, depth + 1));
+    return `[${parts.join(',')}]`;
+  }
+
+  private object({ props }: HeapObject, path: string, depth: number): string {
+    const parts: string[] = [];
+    this.length += 2;
+    for (const key of Object.keys(props ?? {})) {
+      const value = props![key];
+      if (value !== undefined) parts.push(`${this.string(key)}:${this.write(value, `${path}.${key}`, depth + 1)}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+
+  private refuse(path: string, found: string, advice = ''): Error {
+    const place = path === '' ? this.what : `${this.what}${path}`;
+    return this.vm.error('TypeError', `${place} is ${found}, which JSON cannot carry.${advice && ` ${advice}`}`);
+  }
+}
+
+/** Reads JSON text into flow values, without host recursion: payloads may be nested as deeply as they like. */
+export function readBorderJson(vm: Machine, text: string | undefined): Value {
+  if (text === undefined) return undefined;
+  vm.charge(text.length >> 4);
+  vm.chargeBytes(text.length * 2);
+  return fromHost(JSON.parse(text));
+}
+
+type HostJson = null | boolean | number | string | HostJson[] | { [key: string]: HostJson };
+
+export function fromHost(root: unknown): Value {
+  const work: (() => void)[] = [];
+  const convert = (host: HostJson): Value => {
+    if (typeof host !== 'object' || host === null) return host;
+    if (Array.isArray(host)) {
+      const elements: Value[] = [];
+      work.push(() => {
+        for (const each of host) elements.push(convert(each));
+      });
+      return new ArrayObject(elements);
+    }
+    const props = newProperties();
+    work.push(() => {
+      for (const key of Object.keys(host)) props[key] = convert(host[key]);
+    });
+    return new PlainObject(props);
+  };
+  const value = convert(root as HostJson);
+  // Each object is filled when its turn comes; order within one object is what counts.
+  while (work.length > 0) work.pop()!();
+  return value;
+}
+
+/** A short text of any value for messages to people; never calls flow code. */
+export function glimpse(value: Value): string {
+  if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value;
+  if (!(value instanceof HeapObject)) return String(value);
+  if (value instanceof FunctionObject) return `function ${value.code.name}`;
+  return value instanceof ArrayObject
+    ? `an array of ${value.elements.length}`
+    : `an ${value.constructor.name.replace('Object', '').toLowerCase()} object`;
+}

@@ -1,0 +1,228 @@
+// The durable calls of a run: their numbers, who waits for them, and what the surroundings answer.
+
+import { showDuration } from '../duration.js';
+import type { Effect, ErrorData, FlowAllowList, FlowEvent } from '../turn.js';
+import { readBorderJson } from './border-json.js';
+import { errorFromData } from './error-data.js';
+import { ElementReaction, type PendingCall, rejectPromise } from './promise.js';
+import { type Node, pushReaction, walk } from './reach.js';
+import type { PromiseObject } from './values.js';
+import type { Vm } from './vm.js';
+
+type CallEffect = Extract<Effect, { kind: 'task' | 'workflow' | 'timer' | 'wait' }>;
+type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never;
+type SignalEvent = Extract<FlowEvent, { kind: 'signal' }>;
+
+export class DurableCalls {
+  /** Numbers the next call; part of the snapshot. */
+  nextId = 1;
+  readonly pending = new Map<number, PromiseObject>();
+  /** Tasks and children that nobody can observe: only their failure is logged. */
+  readonly forgotten = new Map<number, string>();
+  /** Signals of this turn that no wait has taken yet, oldest first. */
+  signals: SignalEvent[] = [];
+  consumed: string[] = [];
+  /** So many of the first `signals` are of names that no wait asks for: they need not be looked at for every event. */
+  unanswerable = 0;
+  /** Names that some wait asks for; null when it must be made anew. */
+  private awaitedNames: Set<string> | null = null;
+  /** Calls whose cancellation was asked for: asking again says nothing new. */
+  private readonly cancelled = new Set<number>();
+
+  constructor(readonly allow: FlowAllowList) {}
+
+  /** Skips the numbers up to this one, if they are not behind already. */
+  numberAfter(last = 0): void {
+    this.nextId = Math.max(this.nextId, last + 1);
+  }
+
+  promises(): Iterable<PromiseObject> {
+    return this.pending.values();
+  }
+
+  start(vm: Vm, name: string, effect: Unnumbered<CallEffect>): PromiseObject {
+    if (this.pending.size + this.forgotten.size >= vm.limits.pendingEffects)
+      throw vm.limit('PENDING_EFFECTS', `${vm.limits.pendingEffects} durable calls that are unanswered at one time`);
+    const id = this.nextId++;
+    const promise = vm.newPromise();
+    promise.durable = true;
+    promise.call = { id, kind: effect.kind, name, ...('timeoutMs' in effect ? { timeoutMs: effect.timeoutMs } : {}) };
+    this.pending.set(id, promise);
+    if (effect.kind === 'wait') {
+      this.unanswerable = 0;
+      this.awaitedNames = null;
+    }
+    vm.emit({ ...effect, id } as CallEffect, name.length + ('input' in effect ? (effect.input?.length ?? 0) : 0));
+    return promise;
+  }
+
+  // Answers -----------------------------------------------------------------------------------------------------------
+
+  /** Applies one event. What is unknown (a late duplicate, a withdrawn timer) changes nothing. */
+  apply(vm: Vm, event: FlowEvent): void {
+    if (event.kind === 'signal') {
+      this.signals.push(event);
+      return;
+    }
+    if (event.kind === 'cancel') return this.cancelAll(vm, event.reason);
+    const name = this.forgotten.get(event.id);
+    if (name !== undefined) {
+      this.forgotten.delete(event.id);
+      if (event.kind === 'failed') vm.log('error', `${name}, which nobody waits for, failed: ${event.error.name}: ${event.error.message}`);
+      return;
+    }
+    const promise = this.pending.get(event.id);
+    if (!promise || !answers(event, promise.call!)) return;
+    const call = this.settle(promise);
+    if (event.kind === 'completed') vm.fulfill(promise, readBorderJson(vm, event.value));
+    else if (event.kind === 'timer') vm.fulfill(promise, undefined);
+    else if (event.kind === 'timeout') rejectPromise(vm, promise, vm.newError('TimeoutError', lateness(call)));
+    else this.fail(vm, promise, event.error, call.kind);
+  }
+
+  private fail(vm: Vm, promise: PromiseObject, error: ErrorData, kind: PendingCall['kind']): void {
+    rejectPromise(vm, promise, errorFromData(vm, error, kind === 'workflow' ? 'WorkflowError' : 'TaskError'));
+  }
+
+  private settle(promise: PromiseObject): PendingCall {
+    const call = promise.call!;
+    promise.call = null;
+    this.pending.delete(call.id);
+    this.cancelled.delete(call.id);
+    if (call.kind === 'wait') this.awaitedNames = null;
+    return call;
+  }
+
+  /** Gives the oldest signal that some wait asks for to the oldest such wait. False when there is none. */
+  deliverSignal(vm: Vm): boolean {
+    if (this.unanswerable === this.signals.length) return false;
+    if (!this.isAwaited(vm)) return false;
+    this.withdrawLost(vm);
+    for (let at = this.unanswerable; at < this.signals.length; at++) {
+      const signal = this.signals[at];
+      for (const promise of this.pending.values()) {
+        vm.charge(1);
+        const call = promise.call!;
+        if (call.kind !== 'wait' || call.name !== signal.name) continue;
+        this.signals.splice(at, 1);
+        this.consumed.push(signal.key);
+        this.settle(promise);
+        this.withdrawEffect(vm, call.id);
+        vm.fulfill(promise, readBorderJson(vm, signal.payload));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether any wait, live or lost, asks for the next signal; passes over those that none asks for. */
+  private isAwaited(vm: Vm): boolean {
+    const names = this.awaitedNames ?? new Set<string>();
+    if (!this.awaitedNames) {
+      vm.charge(this.pending.size >> 4);
+      for (const { call } of this.pending.values()) if (call!.kind === 'wait') names.add(call!.name);
+      this.awaitedNames = names;
+    }
+    while (this.unanswerable < this.signals.length && !names.has(this.signals[this.unanswerable].name)) this.unanswerable++;
+    return this.unanswerable < this.signals.length;
+  }
+
+  // Cancelling and withdrawing ----------------------------------------------------------------------------------------
+
+  private cancelAll(vm: Vm, reason: string | undefined): void {
+    for (const promise of [...this.pending.values()]) {
+      const { id, kind } = this.settle(promise);
+      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id);
+      rejectPromise(vm, promise, vm.newError('CancelledError', reason ?? 'The run was cancelled'));
+    }
+  }
+
+  /** `handle.cancel()`. */
+  cancelHandle(vm: Vm, promise: PromiseObject): void {
+    if (!promise.call) return;
+    const { id, kind } = promise.call;
+    if (kind === 'task' || kind === 'workflow') {
+      if (!this.cancelled.has(id)) vm.emit({ kind: 'cancel', id });
+      this.cancelled.add(id);
+      return;
+    }
+    this.settle(promise);
+    this.withdrawEffect(vm, id);
+    rejectPromise(vm, promise, vm.newError('CancelledError', 'The wait was cancelled'));
+  }
+
+  private withdrawEffect(vm: Vm, id: number): void {
+    vm.emit({ kind: 'withdraw', id });
+  }
+
+  /** Forgets timers and waits whose outcome nobody can observe, and remembers tasks of that kind by name only. */
+  withdrawLost(vm: Vm): void {
+    const lost = [...this.pending.values()].filter((promise) => hasNoUse(promise));
+    if (lost.length === 0) return;
+    const reachable = this.reachable();
+    vm.charge(reachable.size >> 4);
+    for (const promise of lost) {
+      if (reachable.has(promise)) continue;
+      const { id, kind, name } = promise.call!;
+      if (kind === 'timer' || kind === 'wait') {
+        this.settle(promise);
+        this.withdrawEffect(vm, id);
+      } else if (!promise.handled) {
+        this.settle(promise);
+        this.forgotten.set(id, `${kind === 'task' ? 'Task' : 'Workflow'} "${name}"`);
+      }
+    }
+  }
+
+  /** Everything that a branch which can still move may touch. */
+  reachable(): Set<object> {
+    return walk(this.waiters());
+  }
+
+  /** How many async functions wait for something that may still come. */
+  waitingBranches(): number {
+    let count = 0;
+    walk(this.waiters(), { frame: () => count++ });
+    return count;
+  }
+
+  private waiters(): Node[] {
+    const roots: Node[] = [];
+    for (const promise of this.pending.values()) {
+      for (const reaction of promise.reactions ?? []) pushReaction(reaction, (node) => roots.push(node));
+    }
+    return roots;
+  }
+
+  /** The end of the run: waits are withdrawn, started tasks finish on their own. */
+  close(vm: Vm): void {
+    for (const promise of [...this.pending.values()]) {
+      const { id, kind } = this.settle(promise);
+      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id);
+    }
+  }
+}
+
+/** No reaction, or only such that belong to a combinator whose result is decided. */
+export function hasNoUse(promise: PromiseObject): boolean {
+  return (promise.reactions ?? []).every((each) => each instanceof ElementReaction && each.combinator.done);
+}
+
+function lateness({ name, timeoutMs }: PendingCall): string {
+  // Runs that were stored before snapshots kept the time have none.
+  return `No signal "${name}" came ${timeoutMs === undefined ? 'in time' : `within ${showDuration(timeoutMs)}`}`;
+}
+
+function answers(event: FlowEvent, call: PendingCall): boolean {
+  switch (event.kind) {
+    case 'completed':
+    case 'failed':
+      return call.kind === 'task' || call.kind === 'workflow';
+    case 'timer':
+      return call.kind === 'timer';
+    case 'timeout':
+      return call.kind === 'wait';
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,84 @@
+// Errors as they cross the border: ErrorData in, error objects inside, ErrorData out.
+
+import type { ErrorData } from '../turn.js';
+import { fromHost, glimpse, writeBorderJson } from './border-json.js';
+import { FlowThrow, LimitReached } from './exceptions.js';
+import { type ErrorKind, ErrorObject, isErrorKind, newProperties, type Value } from './values.js';
+import type { Vm } from './vm.js';
+
+const MAX_CAUSES = 16;
+const LONGEST_STACK = 8_192;
+
+/** What a durable call rejects with. What the task threw is its `cause`, unless the surroundings named one. */
+export function errorFromData(vm: Vm, data: ErrorData, kind: ErrorKind): ErrorObject {
+  const isCancelled = data.name === 'CancelledError';
+  const error = build(vm, { ...data, name: isCancelled ? data.name : kind }, 0);
+  if (!data.cause && !isCancelled && data.name !== kind)
+    error.hidden.cause = build(vm, { name: data.name, message: data.message, code: data.code }, 1);
+  return error;
+}
+
+function build(vm: Vm, data: ErrorData, depth: number): ErrorObject {
+  const kind = isErrorKind(data.name) ? data.name : 'Error';
+  const error = vm.newError(kind, String(data.message));
+  if (!isErrorKind(data.name)) error.hidden.name = String(data.name);
+  if (data.cause && depth < MAX_CAUSES) error.hidden.cause = build(vm, data.cause, depth + 1);
+  const props = newProperties();
+  if (data.code !== undefined) props.code = String(data.code);
+  if (data.data !== undefined) props.data = fromHost(asJson(data.data));
+  if (data.attempts !== undefined) props.attempts = Number(data.attempts);
+  for (const _key in props) {
+    error.props = props;
+    break;
+  }
+  return error;
+}
+
+/** What the surroundings attached, as JSON would carry it: nothing of the host, and no cycle, comes in. */
+function asJson(data: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(data) ?? 'null');
+  } catch {
+    // An error that carries what JSON cannot is still delivered, without that.
+    return null;
+  }
+}
+
+/** Name and message of a thrown value, for one line of a log. */
+export function headOf(vm: Vm, thrown: Value): { name: string; message: string } {
+  if (!(thrown instanceof ErrorObject)) return { name: 'Error', message: `Uncaught ${glimpse(thrown)}` };
+  return { name: glimpse(vm.getProperty(thrown, 'name')), message: glimpse(vm.getProperty(thrown, 'message')) };
+}
+
+/** A thrown value as the surroundings see it. */
+export function errorToData(vm: Vm, thrown: Value, depth = 0): ErrorData {
+  if (!(thrown instanceof ErrorObject)) return { ...headOf(vm, thrown), ...dataOf(vm, thrown) };
+  const read = (key: string): Value => vm.getProperty(thrown, key);
+  const result: ErrorData = { ...headOf(vm, thrown), stack: stackText(read('stack')) };
+  const code = read('code');
+  if (typeof code === 'string' || typeof code === 'number') result.code = glimpse(code);
+  const attempts = read('attempts');
+  if (typeof attempts === 'number') result.attempts = attempts;
+  Object.assign(result, dataOf(vm, read('data')));
+  const cause = read('cause');
+  if (cause !== undefined && depth < MAX_CAUSES) result.cause = errorToData(vm, cause, depth + 1);
+  return result;
+}
+
+/** The message is its first line, and a flow may make that as long as its heap. */
+function stackText(value: Value): string {
+  if (typeof value !== 'string') return glimpse(value);
+  return value.length > LONGEST_STACK ? `${value.slice(0, LONGEST_STACK)}…` : value;
+}
+
+function dataOf(vm: Vm, value: Value): { data?: unknown } {
+  if (value === undefined) return {};
+  try {
+    const text = writeBorderJson(vm, value, 'data', vm.limits.payloadBytes);
+    return text === undefined ? {} : { data: JSON.parse(text) };
+  } catch (error) {
+    // An error that carries what JSON cannot, or too much, is still reported, without that.
+    if (error instanceof FlowThrow || error instanceof LimitReached) return {};
+    throw error;
+  }
+}

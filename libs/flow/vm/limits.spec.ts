@@ -1,0 +1,156 @@
+// Limits: whatever a flow does, it ends in bounded time and memory with an error that it cannot catch.
+
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { begin, CONTEXT, errorOf, HOST, outputOf } from '../../../test/support/flow-driver.js';
+import { compile, startRun } from '../index.js';
+
+const SMALL = { fuelPerTurn: 300_000, heapBytes: 4 * 1024 * 1024 };
+
+describe('fuel', () => {
+  it.each([
+    'while (true) {}',
+    'for (;;) continue',
+    'a: for (;;) { for (;;) continue a }',
+    'do {} while (true)',
+    'while (true) await null',
+    'const f = () => Promise.resolve().then(f); f(); await Timer.sleep(1); for (;;) await 1',
+    'for (;;) { try { for (;;) {} } catch {} finally { for (;;) {} } }',
+    'for (;;) [1, 2, 3].map((x) => x)',
+    'for (;;) [3, 1, 2].sort((a, b) => a - b)',
+    'const o = { valueOf: () => 1 }; for (;;) o + 1',
+  ])('ends %s', (source) => {
+    const error = { name: 'LimitError', code: 'FLOW_LIMIT_FUEL', message: expect.stringContaining('raise limits.fuelPerTurn') };
+    expect(errorOf(source, { limits: SMALL })).toMatchObject(error);
+  });
+
+  it('is given anew to every turn, so that an endless loop of durable awaits is legal', () => {
+    const program = compile(`let n = 0; for (;;) { for (let i = 0; i < 1000; i++) n++; await Timer.sleep(1) }`);
+    const run = startRun(program, { context: CONTEXT, limits: { fuelPerTurn: 20_000 } });
+    let result = run.turn([], HOST);
+    for (let id = 1; id < 200; id++) result = run.turn([{ kind: 'timer', id }], HOST);
+    expect(result.status).toBe('suspended');
+  });
+
+  it('yields to the host in slices and changes nothing by it', () => {
+    const source = `let log = ''; const f = async (n) => { for (let i = 0; i < 20; i++) { log += n; await null } }; await Promise.all([f(1), f(2)]); return log`;
+    const run = startRun(compile(source), { context: CONTEXT, limits: { fuelPerSlice: 7 } });
+    let yields = 0;
+    let result = run.turn([], HOST);
+    for (; result.status === 'yielded'; yields++) result = run.turn([], HOST);
+    expect(yields).toBeGreaterThan(20);
+    expect(result).toMatchObject({ output: JSON.stringify(outputOf(source)) });
+  });
+
+  it('is never exceeded, whatever the bound', () => {
+    const source = 'let s = 0; for (let i = 0; ; i++) { s += [i, 2].map((x) => x * 2).length }';
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50_000 }), (fuelPerTurn) => {
+        expect(errorOf(source, { limits: { fuelPerTurn } }).code).toBe('FLOW_LIMIT_FUEL');
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('heap', () => {
+  it.each([
+    `let s = 'x'; for (;;) s += s`,
+    `let s = "x"; for (;;) s = \`\${s}\${s}\``,
+    `return 'x'.repeat(2 ** 28)`,
+    `const a = []; for (;;) a.push('x'.repeat(100000))`,
+    `const a = []; for (;;) a.push('x'.padEnd(100000 + a.length))`,
+    `const a = []; a[4294967290] = 1`,
+    `const a = []; a.length = 4294967295`,
+    `let a = [1]; for (;;) a = a.concat(a)`,
+    `let a = [1]; for (;;) a = [...a, ...a]`,
+    `const m = new Map(); for (let i = 0; ; i++) m.set(i, i)`,
+    `const fs = []; for (;;) { let x = 1; fs.push(() => x) }`,
+    `const es = []; for (;;) es.push(new Error('x'))`,
+    `const ps = []; for (;;) ps.push(Promise.resolve(1))`,
+    `const o = {}; for (let i = 0; ; i++) o['k' + i] = i`,
+  ])('ends %s', (source) => {
+    const error = { name: 'LimitError', code: 'FLOW_LIMIT_HEAP', message: expect.stringContaining('raise limits.heapBytes') };
+    expect(errorOf(source, { limits: { heapBytes: SMALL.heapBytes } })).toMatchObject(error);
+  });
+
+  it('counts what is held, not what was thrown away', () => {
+    const source = `let x; for (let i = 0; i < 100000; i++) x = { i, text: 'number ' + i }; return x.i`;
+    expect(outputOf(source, { limits: { heapBytes: 1024 * 1024 } })).toBe(99_999);
+  });
+
+  it('counts a shared string once where it was made once', () => {
+    const source = `const s = 'x'.repeat(1000); const a = []; for (let i = 0; i < 50000; i++) a.push(s); return a.length`;
+    expect(outputOf(source, { limits: { heapBytes: 2 * 1024 * 1024 } })).toBe(50_000);
+  });
+});
+
+describe('the other limits', () => {
+  it.each([
+    ['function f() { return f() } f()', 'FLOW_LIMIT_CALL_DEPTH'],
+    ['function f() { try { return f() } catch { return f() } finally { f() } } f()', 'FLOW_LIMIT_CALL_DEPTH'],
+    ['const f = () => [1].map(() => f()); f()', 'FLOW_LIMIT_CALL_DEPTH'],
+    [`const o = { toString: () => \`\${o}\` }; String(o)`, 'FLOW_LIMIT_CALL_DEPTH'],
+    ['for (;;) Task.run("x")', 'FLOW_LIMIT_PENDING_EFFECTS'],
+  ])('end %s', (source, code) => {
+    expect(errorOf(source)).toMatchObject({ name: 'LimitError', code });
+  });
+
+  it('fail a run whose snapshot is too big', () => {
+    const { result } = begin(`const big = 'x'.repeat(5000); await Task.run('t'); return big`, { limits: { snapshotBytes: 4_000 } });
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'FLOW_LIMIT_SNAPSHOT' } });
+  });
+
+  it('drop log lines beyond their number, and say so', () => {
+    const { result } = begin(`for (let i = 0; i < 50; i++) console.log(i); return 1`, { limits: { logLines: 10 } });
+    expect(result.effects).toHaveLength(11);
+    expect(result.effects[10]).toMatchObject({ kind: 'log', level: 'warn', message: expect.stringContaining('dropped') });
+  });
+
+  it('refuse a payload that is too long, with an error that the flow may catch', () => {
+    const source = `try { await Task.run('t', 'x'.repeat(2000)) } catch (e) { return e.name }`;
+    expect(outputOf(source, { limits: { payloadBytes: 1_000 } })).toBe('RangeError');
+  });
+});
+
+describe('the host', () => {
+  it.each([
+    '({}).constructor',
+    '[].constructor',
+    '"".constructor',
+    '(1).constructor',
+    '(() => 1).constructor',
+    'Math["constructor"]',
+    'Promise.resolve().constructor',
+    'new Map().constructor',
+    'new Error("x").constructor',
+    'Context.constructor',
+    '({}).__proto__',
+    '[]["__pro" + "to__"]',
+    '({}).__defineGetter__',
+    '(() => 1).prototype',
+    'Object["prototype"]',
+    'Promise["proto" + "type"]',
+    'Math.max.constructor',
+    '(function f() {}).caller',
+  ])('is not reached through %s', (expression) => {
+    expect(errorOf(`return ${expression}`)).toMatchObject({ name: 'TypeError', message: expect.stringContaining('not supported') });
+  });
+
+  it('stays out of sight in errors that built-ins throw', () => {
+    const source = `try { null.x } catch (e) { return [e.stack.includes('spec.flow:1'), e.stack.includes('.ts'), e.stack.includes('node:')] }`;
+    expect(outputOf(source)).toEqual([true, false, false]);
+  });
+
+  it('cannot be changed', () => {
+    for (const source of [
+      'Math.max = 1',
+      'Task.run = 1',
+      'Context.workflow = "x"',
+      'Object.keys.x = 1',
+      'const o = {}; o.__proto__ = {}',
+    ]) {
+      expect(errorOf(source)).toMatchObject({ name: 'TypeError' });
+    }
+  });
+});

@@ -1,0 +1,164 @@
+// The slow half of the operators: natives that the dispatch loop falls back to when an operand is not a plain number or string.
+
+import { type Machine, type NativeDefinition, type Primitive, shortName } from './native.js';
+import { HeapObject, NativeFunction, type Value } from './values.js';
+
+type Numeric = (a: number, b: number) => number;
+
+function numeric(name: string, apply: Numeric): NativeDefinition {
+  return {
+    name: `operator ${name}`,
+    length: 2,
+    cost: 2,
+    call(vm, _receiver, [left, right]) {
+      const a = vm.toNumber(left);
+      return apply(a, vm.toNumber(right));
+    },
+  };
+}
+
+function relation(name: string, apply: (a: never, b: never) => boolean): NativeDefinition {
+  return {
+    name: `operator ${name}`,
+    length: 2,
+    cost: 2,
+    call(vm, _receiver, [left, right]) {
+      const a = vm.toPrimitive(left, 'number');
+      const b = vm.toPrimitive(right, 'number');
+      chargeComparison(vm, a, b);
+      return apply(a as never, b as never);
+    },
+  };
+}
+
+/** Texts are compared character by character, and read as a number from end to end: long ones are paid for. */
+export function chargeComparison(vm: Machine, a: unknown, b: unknown): void {
+  if (typeof a === 'string' && typeof b === 'string') vm.charge(Math.min(a.length, b.length) >> 7);
+  else if (typeof a === 'string') vm.charge(a.length >> 3);
+  else if (typeof b === 'string') vm.charge(b.length >> 3);
+}
+
+/** The same for `===`, which looks into texts of equal length only. */
+export function chargeSame(vm: Machine, a: string, b: unknown): void {
+  if (typeof b === 'string' && a.length === b.length) vm.charge(a.length >> 7);
+}
+
+function unary(name: string, apply: (vm: Machine, value: Value) => Value): NativeDefinition {
+  return { name: `operator ${name}`, length: 1, cost: 2, call: (vm, _receiver, [value]) => apply(vm, value) };
+}
+
+export const ADD: NativeDefinition = {
+  name: 'operator +',
+  length: 2,
+  cost: 2,
+  call(vm, _receiver, [left, right]) {
+    const a = vm.toPrimitive(left, 'default');
+    const b = vm.toPrimitive(right, 'default');
+    if (typeof a !== 'string' && typeof b !== 'string') return Number(a) + Number(b);
+    const [x, y] = [String(a), String(b)];
+    vm.chargeString(x.length + y.length);
+    return x + y;
+  },
+};
+export const SUB = numeric('-', (a, b) => a - b);
+export const MUL = numeric('*', (a, b) => a * b);
+export const DIV = numeric('/', (a, b) => a / b);
+export const MOD = numeric('%', (a, b) => a % b);
+export const POW = numeric('**', (a, b) => a ** b);
+export const BIT_AND = numeric('&', (a, b) => a & b);
+export const BIT_OR = numeric('|', (a, b) => a | b);
+export const BIT_XOR = numeric('^', (a, b) => a ^ b);
+export const SHL = numeric('<<', (a, b) => a << b);
+export const SHR = numeric('>>', (a, b) => a >> b);
+export const USHR = numeric('>>>', (a, b) => a >>> b);
+export const LT = relation('<', (a, b) => a < b);
+export const LE = relation('<=', (a, b) => a <= b);
+export const GT = relation('>', (a, b) => a > b);
+export const GE = relation('>=', (a, b) => a >= b);
+export const NEG = unary('-', (vm, value) => -vm.toNumber(value));
+export const PLUS = unary('+', (vm, value) => vm.toNumber(value));
+export const BIT_NOT = unary('~', (vm, value) => ~vm.toNumber(value));
+export const TO_STRING = unary('string', (vm, value) => vm.toString(value));
+export const TO_KEY = unary('key', (vm, value) => vm.toPropertyKey(value));
+
+/** `a == b`: objects are equal only to themselves, and are made primitive only against a primitive. */
+export const EQ: NativeDefinition = {
+  name: 'operator ==',
+  length: 2,
+  cost: 2,
+  call: (vm, _receiver, [left, right]) => looselyEqual(vm, left, right),
+};
+export const NE: NativeDefinition = {
+  name: 'operator !=',
+  length: 2,
+  cost: 2,
+  call: (vm, _receiver, [left, right]) => !looselyEqual(vm, left, right),
+};
+
+function looselyEqual(vm: Machine, left: Value, right: Value): boolean {
+  const leftIsObject = left instanceof HeapObject;
+  const rightIsObject = right instanceof HeapObject;
+  if (leftIsObject === rightIsObject) {
+    chargeComparison(vm, left, right);
+    // biome-ignore lint/suspicious/noDoubleEquals: this is the operator itself.
+    return leftIsObject ? left === right : (left as Primitive) == (right as Primitive);
+  }
+  const other = leftIsObject ? right : left;
+  if (other === undefined || other === null) return false;
+  const primitive = vm.toPrimitive(leftIsObject ? left : right, 'default');
+  chargeComparison(vm, primitive, other);
+  // biome-ignore lint/suspicious/noDoubleEquals: this is the operator itself.
+  return primitive == other;
+}
+
+export const IN: NativeDefinition = {
+  name: 'operator in',
+  length: 2,
+  cost: 2,
+  call(vm, _receiver, [key, object]) {
+    if (!(object instanceof HeapObject)) throw vm.error('TypeError', `Cannot use 'in' operator to search in ${String(object)}`);
+    return vm.hasProperty(object, vm.toPropertyKey(key));
+  },
+};
+export const INSTANCEOF: NativeDefinition = {
+  name: 'operator instanceof',
+  length: 2,
+  cost: 2,
+  call(vm, _receiver, [value, type]) {
+    if (!(type instanceof NativeFunction)) throw vm.error('TypeError', "Right-hand side of 'instanceof' is not a built-in type");
+    const { hasInstance } = type.definition;
+    if (!hasInstance) throw vm.error('TypeError', `Right-hand side of 'instanceof' (${shortName(type.definition)}) is not a built-in type`);
+    return hasInstance(value);
+  },
+};
+export const GET_INDEX: NativeDefinition = {
+  name: 'operator []',
+  length: 2,
+  cost: 2,
+  call(vm, _receiver, [object, key]) {
+    if (object === undefined || object === null)
+      throw vm.error('TypeError', `Cannot read properties of ${object} (reading '${describeKey(key)}')`);
+    return vm.getProperty(object, vm.toPropertyKey(key));
+  },
+};
+export const SET_INDEX: NativeDefinition = {
+  name: 'operator []=',
+  length: 3,
+  cost: 2,
+  call(vm, _receiver, [object, key, value]) {
+    if (object === undefined || object === null)
+      throw vm.error('TypeError', `Cannot set properties of ${object} (setting '${describeKey(key)}')`);
+    vm.setProperty(object, vm.toPropertyKey(key), value);
+    return value;
+  },
+};
+export const DELETE_INDEX: NativeDefinition = {
+  name: 'operator delete',
+  length: 2,
+  cost: 2,
+  call: (vm, _receiver, [object, key]) => vm.deleteProperty(object, vm.toPropertyKey(key)),
+};
+
+function describeKey(key: Value): string {
+  return key instanceof HeapObject ? 'an object' : String(key);
+}

@@ -1,0 +1,203 @@
+// One run of a program: turns go in as events and come out as effects, until the main body settles.
+
+import type { Program } from '../compile/program.js';
+import { FlowError } from '../errors.js';
+import { DEFAULT_LIMITS, type FlowLimits } from '../limits.js';
+import { writeSnapshot } from '../snapshot/write.js';
+import type { Effect, ErrorData, FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../turn.js';
+import { fromHost, readBorderJson, writeBorderJson } from './border-json.js';
+import { DurableCalls } from './durable-calls.js';
+import { errorToData, headOf } from './error-data.js';
+import { FlowThrow, LimitReached } from './exceptions.js';
+import { resumeGroups } from './groups.js';
+import { type ArrayObject, FunctionObject, PENDING, type PlainObject, type PromiseObject, REJECTED } from './values.js';
+import { Vm } from './vm.js';
+
+/** What a run is given besides its program, at its start and again at every restore. */
+export interface RunOptions {
+  readonly context: FlowContext;
+  readonly limits?: Partial<FlowLimits>;
+  readonly allow?: FlowAllowList;
+  /** Durable calls are numbered after this one: those up to it were given away by a turn that failed and is run again. */
+  readonly numberAfter?: number;
+}
+
+/** A run in memory. */
+export class FlowRun {
+  private events: FlowEvent[] = [];
+  private nextEvent = 0;
+  private mayHaveMoved = true;
+  private inTurn = false;
+  private text: string | null = null;
+  private ended = false;
+
+  /** @internal Use `startRun` or `restoreRun`. `begin` is the work before the first instruction; it may reach a limit. */
+  constructor(
+    private readonly vm: Vm,
+    private begin: (() => void) | null = null,
+  ) {}
+
+  /**
+   * Applies the events in their order, one macrotask each, and runs until nothing can move. After `yielded` the turn is not
+   * over: call again without events.
+   */
+  turn(events: readonly FlowEvent[], host: FlowHost): TurnResult {
+    const { vm } = this;
+    if (this.ended) throw new FlowError('FLOW_RUN_ENDED', 'The run has ended; it takes no more turns.');
+    vm.host = host;
+    if (!this.inTurn) this.beginTurn();
+    // One by one: a spread of as many signals as people like to send would overflow the host's stack.
+    for (const event of events) this.events.push(event);
+    vm.startSlice(vm.limits.fuelPerSlice);
+    try {
+      this.begin?.();
+      this.begin = null;
+      for (;;) {
+        if (vm.drain() === 'yielded') return { status: 'yielded' };
+        if (vm.main.state !== PENDING) return this.finish();
+        // A signal that nobody waits for moves nothing: a flood of them must not walk the heap each time.
+        if (this.mayHaveMoved) this.failOnUnhandled();
+        this.mayHaveMoved = true;
+        if (vm.calls.deliverSignal(vm)) continue;
+        const event = this.events[this.nextEvent];
+        if (!event) break;
+        this.nextEvent++;
+        this.mayHaveMoved = event.kind !== 'signal';
+        vm.guarded(() => vm.calls.apply(vm, event));
+      }
+      return this.suspend();
+    } catch (error) {
+      vm.allowClosing();
+      return this.fail(this.dataOf(error));
+    }
+  }
+
+  /** The state after `suspended`, as JSON text. */
+  snapshot(): string {
+    if (this.inTurn || this.ended) throw new FlowError('FLOW_NOT_SUSPENDED', 'A snapshot is taken after a turn that answered "suspended".');
+    const text = this.text ?? writeSnapshot(this.vm);
+    this.text = text;
+    return text;
+  }
+
+  private beginTurn(): void {
+    const { vm } = this;
+    this.inTurn = true;
+    this.text = null;
+    vm.fuel = vm.limits.fuelPerTurn;
+    vm.logsLeft = vm.limits.logLines;
+    vm.effects = [];
+    vm.effectBytes = 0;
+    vm.calls.consumed = [];
+    vm.calls.signals = [];
+    vm.calls.unanswerable = 0;
+  }
+
+  private endTurn(): { effects: Effect[]; consumedSignals: string[] } {
+    this.inTurn = false;
+    this.events = [];
+    this.nextEvent = 0;
+    return { effects: this.vm.effects, consumedSignals: this.vm.calls.consumed };
+  }
+
+  private suspend(): TurnResult {
+    const { vm } = this;
+    vm.calls.withdrawLost(vm);
+    if (vm.calls.pending.size === 0)
+      throw new LimitReached(
+        'FLOW_STUCK',
+        'The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. Check that every promise you await is resolved.',
+      );
+    const base = this.endTurn();
+    const text = writeSnapshot(vm);
+    if (text.length > vm.limits.snapshotBytes)
+      throw vm.limit('SNAPSHOT', `${vm.limits.snapshotBytes} characters of snapshot (it has ${text.length})`);
+    this.text = text;
+    return { status: 'suspended', groups: resumeGroups(vm), ...base };
+  }
+
+  private finish(): TurnResult {
+    const { vm } = this;
+    if (vm.main.state === REJECTED) throw new FlowThrow(vm.main.value);
+    const output = writeBorderJson(vm, vm.main.value, 'The return value', vm.limits.payloadBytes);
+    vm.allowClosing();
+    this.close();
+    return { status: 'completed', ...(output === undefined ? {} : { output }), ...this.endTurn() };
+  }
+
+  private fail(error: ErrorData): TurnResult {
+    this.close();
+    return { status: 'failed', error, ...this.endTurn() };
+  }
+
+  /** The run is over: other branches are dropped and said so, waits are withdrawn, started tasks finish on their own. */
+  private close(): void {
+    const { vm } = this;
+    this.ended = true;
+    vm.unhandled.delete(vm.main);
+    vm.logsLeft = Math.max(vm.logsLeft, 1);
+    for (const promise of vm.unhandled) {
+      if (promise.handled) continue;
+      if (vm.logsLeft < 0) break;
+      const { name, message } = headOf(vm, promise.value);
+      vm.log('error', `The run ended with a rejection that nobody handled: ${name}: ${message}`);
+    }
+    const branches = vm.calls.waitingBranches();
+    if (branches > 0)
+      vm.log('warn', `The run ended while ${branches === 1 ? 'another branch' : `${branches} other branches`} still waited; dropped.`);
+    vm.calls.close(vm);
+  }
+
+  /** A rejected promise that nobody can handle any more fails the run; of a fire-and-forget task it is only logged. */
+  private failOnUnhandled(): void {
+    const { vm } = this;
+    if (vm.unhandled.size === 0) return;
+    const reachable = vm.calls.reachable();
+    vm.charge(reachable.size >> 4);
+    for (const promise of vm.unhandled) {
+      if (promise.handled) vm.unhandled.delete(promise);
+      else if (!reachable.has(promise)) {
+        vm.unhandled.delete(promise);
+        if (!promise.durable) throw new FlowThrow(promise.value);
+        const { name, message } = headOf(vm, promise.value);
+        vm.log('error', `A durable call that nobody waits for failed: ${name}: ${message}`);
+      }
+    }
+  }
+
+  private dataOf(error: unknown): ErrorData {
+    if (error instanceof FlowThrow) return errorToData(this.vm, error.value);
+    if (error instanceof LimitReached)
+      return { name: error.code === 'FLOW_STUCK' ? 'StuckError' : 'LimitError', code: error.code, message: error.message };
+    // A fault of ours must fail this run, not the worker that carries many.
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      name: 'InternalError',
+      code: 'FLOW_INTERNAL',
+      message: `The virtual machine failed: ${message}. Please report it with the flow.`,
+    };
+  }
+}
+
+export function startRun(program: Program, options: RunOptions & { readonly inputs?: JsonText }): FlowRun {
+  const vm = newVm(program, options);
+  vm.calls.numberAfter(options.numberAfter);
+  return new FlowRun(vm, () => {
+    const inputs = readBorderJson(vm, options.inputs);
+    vm.pushFrame(new FunctionObject(program.functions[0], []), [inputs]);
+    const frame = vm.frames[0] as { promise: PromiseObject | null };
+    vm.main = frame.promise!;
+    // Its rejection is the failure of the run, which is reported.
+    vm.main.handled = true;
+  });
+}
+
+export function newVm(program: Program, options: RunOptions): Vm {
+  const context = fromHost({ ...options.context, tags: [...options.context.tags] }) as PlainObject;
+  // It is handed in anew at every restore, so nothing the flow might change in it could last.
+  context.frozen = true;
+  (context.props.tags as ArrayObject).frozen = true;
+  // It is handed in anew at every restore: a change would be lost.
+  (context.props.tags as ArrayObject).frozen = true;
+  return new Vm(program, { ...DEFAULT_LIMITS, ...options.limits }, context, new DurableCalls(options.allow ?? {}));
+}
