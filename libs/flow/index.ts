@@ -1,0 +1,33 @@
+// The door of the language: text in, programs, runs and snapshots out. Pure and synchronous.
+
+export { type NamedCall, namedCalls } from './check/named-calls.js';
+export type { Program } from './compile/program.js';
+export { type CompileOptions, check, compile } from './compile/source.js';
+export { loadProgram, saveProgram } from './compile/stored-program.js';
+export { type Duration, DurationError, parseDuration } from './duration.js';
+export { type Diagnostic, FlowError, FlowSnapshotError, FlowSyntaxError, renderDiagnostic } from './errors.js';
+export { DEFAULT_LIMITS, type FlowLimits } from './limits.js';
+export {
+  type BranchDescription,
+  describe,
+  type FrameDescription,
+  type PendingDescription,
+  type RunDescription,
+} from './snapshot/describe.js';
+export type { DisplayJson } from './snapshot/display.js';
+export { restoreRun } from './snapshot/restore.js';
+export type {
+  Effect,
+  ErrorData,
+  FlowAllowList,
+  FlowContext,
+  FlowEvent,
+  FlowHost,
+  JsonText,
+  ResumeGroup,
+  RetryOptions,
+  TaskCallOptions,
+  TurnResult,
+  WorkflowCallOptions,
+} from './turn.js';
+export { type FlowRun, type RunOptions, startRun } from './vm/run.js';

@@ -1,0 +1,137 @@
+// Tells people where a suspended run stands: every branch with its stack, its variables and what it waits for.
+
+import type { Program } from '../compile/program.js';
+import type { FlowContext } from '../turn.js';
+import type { Frame } from '../vm/frame.js';
+import { AwaitReaction, type Combinator, ElementReaction } from '../vm/promise.js';
+import { walk } from '../vm/reach.js';
+import { newVm } from '../vm/run.js';
+import { positionAt } from '../vm/trace.js';
+import { Cell, PromiseObject, UNINITIALIZED, type Value } from '../vm/values.js';
+import { type DisplayJson, display } from './display.js';
+import { readSnapshot } from './read.js';
+
+/** Where a suspended run stands. */
+export interface RunDescription {
+  /** The branches that wait, the main body's first. */
+  branches: BranchDescription[];
+  /** Every durable call that is unanswered, also those that no branch awaits at the moment. */
+  pending: PendingDescription[];
+}
+
+/** One branch: the async function that waits and those that wait for it. */
+export interface BranchDescription {
+  /** Innermost first. */
+  stack: FrameDescription[];
+  /** For people: `signal "approval"`, `Promise.all: task "a", task "b"`. */
+  waitsFor: string;
+  /** The durable calls behind it. */
+  calls: number[];
+}
+
+/** One function on the stack of a branch, at its await. */
+export interface FrameDescription {
+  function: string;
+  file: string;
+  /** From 1. */
+  line: number;
+  /** From 1. */
+  column: number;
+  /** The variables that are still needed; the others are not stored. */
+  locals: Record<string, DisplayJson>;
+}
+
+/** A durable call without its answer. */
+export interface PendingDescription {
+  id: number;
+  kind: 'task' | 'workflow' | 'timer' | 'wait';
+  name: string;
+}
+
+// A flow may nest and share without end; people read only so much.
+const MAX_STACK = 1_000;
+const MAX_PARTS = 20_000;
+const MAX_DEPTH = 20;
+
+const NO_CONTEXT: FlowContext = { executionId: '', rootId: '', parentId: null, workflow: '', version: '', startedAt: 0, tags: [] };
+
+/** Reads a snapshot for people; throws FlowSnapshotError when it is damaged. */
+export function describe(program: Program, snapshot: string): RunDescription {
+  const vm = newVm(program, { context: NO_CONTEXT });
+  readSnapshot(vm, snapshot);
+  const frames: Frame[] = [];
+  const awaited = new Map<Frame, PromiseObject>();
+  const members = new Map<Combinator, PromiseObject[]>();
+  walk(vm.calls.promises(), {
+    frame: (frame) => frames.push(frame),
+    object(object) {
+      if (!(object instanceof PromiseObject)) return;
+      for (const reaction of object.reactions ?? []) {
+        if (reaction instanceof AwaitReaction) awaited.set(reaction.frame, object);
+        else if (reaction instanceof ElementReaction) {
+          const known = members.get(reaction.combinator);
+          if (known) known.push(object);
+          else members.set(reaction.combinator, [object]);
+        }
+      }
+    },
+  });
+  const frameOf = new Map(frames.map((frame) => [frame.promise, frame]));
+  const combinatorOf = new Map([...members.keys()].map((each) => [each.result, each]));
+  const leaves = frames.filter((frame) => !frameOf.has(awaited.get(frame)!));
+  const branches = leaves.map((leaf) => {
+    const seen = new Set([leaf]);
+    for (let caller = callerOf(leaf); caller && !seen.has(caller) && seen.size < MAX_STACK; caller = callerOf(caller)) seen.add(caller);
+    const stack = [...seen];
+    const wait = waitOf(awaited.get(leaf), combinatorOf, members);
+    return {
+      isMain: stack.some((frame) => frame.promise === vm.main),
+      stack: stack.map((frame) => describeFrame(program, frame)),
+      ...wait,
+    };
+  });
+  branches.sort((a, b) => Number(b.isMain) - Number(a.isMain));
+  return {
+    branches: branches.map(({ stack, waitsFor, calls }) => ({ stack, waitsFor, calls })),
+    pending: [...vm.calls.promises()].map(({ call }) => ({ id: call!.id, kind: call!.kind, name: call!.name })),
+  };
+}
+
+/** Who awaits this async function, if anybody does directly. */
+function callerOf(frame: Frame): Frame | undefined {
+  return frame.promise?.reactions?.find((each): each is AwaitReaction => each instanceof AwaitReaction)?.frame;
+}
+
+function waitOf(
+  promise: PromiseObject | undefined,
+  combinatorOf: ReadonlyMap<PromiseObject, Combinator>,
+  members: ReadonlyMap<Combinator, PromiseObject[]>,
+  left = { parts: MAX_PARTS },
+  depth = 0,
+): { waitsFor: string; calls: number[] } {
+  if (--left.parts < 0 || depth > MAX_DEPTH) return { waitsFor: '…', calls: [] };
+  if (promise?.call) {
+    const { kind, name, id } = promise.call;
+    return { waitsFor: kind === 'wait' ? `signal "${name}"` : kind === 'timer' ? `timer ${name}` : `${kind} "${name}"`, calls: [id] };
+  }
+  const combinator = promise && combinatorOf.get(promise);
+  if (!combinator) return { waitsFor: 'a promise', calls: [] };
+  const parts = (members.get(combinator) ?? []).map((each) => waitOf(each, combinatorOf, members, left, depth + 1));
+  const shown = parts.slice(0, 5).map(({ waitsFor }) => waitsFor);
+  if (parts.length > shown.length) shown.push(`and ${parts.length - shown.length} more`);
+  return { waitsFor: `Promise.${combinator.kind}: ${shown.join(', ')}`, calls: parts.flatMap(({ calls }) => calls) };
+}
+
+function describeFrame(program: Program, frame: Frame): FrameDescription {
+  const { code, ip, registers, cells } = frame;
+  const live = code.live.find((each) => each.at === ip)!;
+  const locals: Record<string, DisplayJson> = Object.create(null);
+  // Inner scopes end first and come first: the first entry of a name is the one that is visible.
+  for (const { name, at, from, to } of code.locals) {
+    if (ip < from || ip > to || name in locals || (at >= 0 && !live.slots.includes(at))) continue;
+    const register = at >= 0 ? registers[at] : cells[~at];
+    const value = register instanceof Cell ? register.value : register;
+    if (value !== UNINITIALIZED) locals[name] = display(value as Value);
+  }
+  return { function: code.name || '<anonymous>', file: program.file, ...positionAt(code, ip), locals };
+}

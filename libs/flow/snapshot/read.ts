@@ -1,0 +1,370 @@
+// Reads a snapshot back into a machine. Everything is checked: a damaged text is a FlowSnapshotError, never a crash.
+
+import { FlowSnapshotError } from '../errors.js';
+import { Frame, newRegisters, type Register } from '../vm/frame.js';
+import { AwaitReaction, Combinator, ElementReaction, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
+import { registry } from '../vm/registry.js';
+import {
+  ArrayObject,
+  BoundNative,
+  Cell,
+  DateObject,
+  ErrorObject,
+  FULFILLED,
+  FunctionObject,
+  HeapObject,
+  IteratorObject,
+  isCallable,
+  isErrorKind,
+  MapObject,
+  newProperties,
+  PlainObject,
+  PromiseObject,
+  type Properties,
+  REJECTED,
+  SetObject,
+  UNINITIALIZED,
+  type Value,
+} from '../vm/values.js';
+import type { Vm } from '../vm/vm.js';
+import { CALL_KINDS, COMBINATOR_KINDS, INLINE_DEPTH, ITERATOR_MODES, type Json, ReactionTag, SPECIAL_NUMBERS, Tag } from './format.js';
+import { upgrade } from './upgrade.js';
+
+/** Fills a fresh machine with the state that the text describes. */
+export function readSnapshot(vm: Vm, text: string): void {
+  try {
+    new Reader(vm).read(upgrade(JSON.parse(text)));
+  } catch (error) {
+    const reason = error instanceof Damage ? error.message : 'it is not what a snapshot of this version looks like';
+    throw new FlowSnapshotError(`The snapshot cannot be restored: ${reason}.`, { cause: error });
+  }
+}
+
+class Damage extends Error {}
+
+function damaged(reason: string): never {
+  throw new Damage(reason);
+}
+
+type Restored = HeapObject | Cell | Combinator;
+
+/** Deeper than any writer nests: a promise with its frame, properties and values takes a few levels of host recursion. */
+const MAX_DEPTH = INLINE_DEPTH * 4;
+const MAX_HOLES = 2 ** 24;
+/** More than any run can make, and far from where numbers stop being exact. */
+const MAX_CALLS = 2 ** 48;
+
+class Reader {
+  private readonly table: Restored[] = [];
+  private depth = 0;
+  private holes = 0;
+
+  constructor(private readonly vm: Vm) {}
+
+  read(top: Json): void {
+    const [, nextId, pending, table, forgotten = []] = list(top, 'the snapshot');
+    const { calls } = this.vm;
+    calls.nextId = count(nextId, 'the next call number');
+    if (calls.nextId > MAX_CALLS) damaged('the next call number is out of range');
+    const bodies = list(table, 'the table');
+    for (const body of bodies) this.table.push(this.shell(body));
+    bodies.forEach((body, at) => {
+      this.fill(this.table[at], body);
+    });
+    for (const entry of list(pending, 'the pending calls')) this.pendingCall(list(entry, 'a pending call'));
+    for (const entry of list(forgotten, 'the forgotten calls')) {
+      const [id, name] = list(entry, 'a forgotten call');
+      calls.forgotten.set(this.callId(id), text(name));
+    }
+    if (calls.pending.size === 0) damaged('nothing is pending');
+  }
+
+  private callId(json: Json): number {
+    const id = count(json, 'a call number');
+    const { calls } = this.vm;
+    if (id < 1 || id >= calls.nextId || calls.pending.has(id) || calls.forgotten.has(id)) damaged(`call ${id} is out of range`);
+    return id;
+  }
+
+  private pendingCall([number, kind, name, body, timeout]: Json[]): void {
+    const id = this.callId(number);
+    const promise = this.promise(body);
+    if (promise.state !== 0 || promise.call) damaged(`call ${id} is already settled`);
+    const timeoutMs = timeout === undefined ? {} : { timeoutMs: count(timeout, 'a timeout') };
+    promise.call = { id, kind: pick(CALL_KINDS, kind), name: text(name), ...timeoutMs };
+    this.vm.calls.pending.set(id, promise);
+  }
+
+  // Values ------------------------------------------------------------------------------------------------------------
+
+  private register(json: Json): Register | Combinator {
+    if (typeof json !== 'object' || json === null) return json;
+    if (!Array.isArray(json)) return this.inline(json);
+    if (json.length === 0) return undefined;
+    switch (json[0]) {
+      case Tag.REFERENCE:
+        return this.table[count(json[1], 'a reference')] ?? damaged('a reference leads nowhere');
+      case Tag.NUMBER:
+        return pick(SPECIAL_NUMBERS, json[1]);
+      case Tag.UNINITIALIZED:
+        return UNINITIALIZED;
+      case Tag.NATIVE:
+        return registry().byName.get(text(json[1])) ?? damaged(`there is no built-in ${json[1]}`);
+      case Tag.CONTEXT:
+        return json[1] === 1 ? this.vm.context.props.tags : this.vm.context;
+      case Tag.MAIN:
+        return this.vm.main;
+      default:
+        return this.inline(json);
+    }
+  }
+
+  private inline(json: Json): Restored {
+    if (++this.depth > MAX_DEPTH) damaged('it is nested too deeply');
+    const object = this.shell(json);
+    this.fill(object, json);
+    this.depth--;
+    return object;
+  }
+
+  private value(json: Json): Value {
+    const value = this.register(json);
+    if (typeof value === 'symbol' || value instanceof Cell || value instanceof Combinator) damaged('a variable stands where a value must');
+    return value;
+  }
+
+  private object(json: Json): HeapObject {
+    const value = this.value(json);
+    return value instanceof HeapObject ? value : damaged('a value stands where an object must');
+  }
+
+  private promise(json: Json): PromiseObject {
+    const value = this.value(json);
+    return value instanceof PromiseObject ? value : damaged('a value stands where a promise must');
+  }
+
+  private cell(json: Json): Cell {
+    const value = this.register(json);
+    return value instanceof Cell ? value : damaged('a value stands where a variable must');
+  }
+
+  /** An object without its contents, so that those may refer to it. */
+  private shell(json: Json): Restored {
+    if (typeof json !== 'object' || json === null) damaged('the table holds a value without identity');
+    if (!Array.isArray(json)) return new PlainObject(newProperties());
+    switch (json[0]) {
+      case Tag.ARRAY:
+        return new ArrayObject([]);
+      case Tag.CELL:
+        return new Cell(undefined);
+      case Tag.FUNCTION:
+        return new FunctionObject(this.code(json[1]), [], json[2] === 0 ? null : text(json[2]));
+      case Tag.BOUND:
+        return new BoundNative(registry().bound.get(text(json[1])) ?? damaged(`there is no built-in ${json[1]}`), []);
+      case Tag.EXTRA:
+        if (Array.isArray(json[3]) && json[3][0] === Tag.EXTRA) damaged('an object is wrapped twice');
+        return this.shell(json[3]);
+      case Tag.ERROR: {
+        const kind = text(json[1]);
+        if (!isErrorKind(kind)) return damaged(`there is no error ${kind}`);
+        return new ErrorObject(kind, newProperties(), this.trace(json[3]));
+      }
+      case Tag.DATE:
+        return new DateObject(json[1] === null ? Number.NaN : dateTime(json[1]));
+      case Tag.MAP:
+        return new MapObject();
+      case Tag.SET:
+        return new SetObject();
+      case Tag.ITERATOR:
+        return this.iteratorShell(json);
+      case Tag.PENDING:
+      case Tag.FULFILLED:
+      case Tag.REJECTED:
+        return new PromiseObject();
+      case Tag.COMBINATOR:
+        return new Combinator(pick(COMBINATOR_KINDS, json[1]), this.vm.main);
+    }
+    damaged(`there is no object of kind ${json[0]}`);
+  }
+
+  private iteratorShell(json: Json[]): IteratorObject {
+    // The owner (of for…in) is set by `fill`, when every object exists.
+    const iterator = new IteratorObject(null, pick(ITERATOR_MODES, json[3]));
+    iterator.position = count(json[2], 'the position of an iterator');
+    return iterator;
+  }
+
+  private fill(object: Restored, json: Json): void {
+    if (!Array.isArray(json)) return this.properties((object as PlainObject).props, json);
+    const rest = json.slice(1);
+    if (json[0] === Tag.EXTRA) {
+      const target = object as HeapObject;
+      this.fill(object, json[3]);
+      target.frozen = json[1] === 1;
+      if (json[2] !== 0) {
+        target.props ??= newProperties();
+        this.properties(target.props, json[2]);
+      }
+    } else if (object instanceof ArrayObject) this.elements(object, rest);
+    else if (object instanceof Cell) {
+      const value = this.register(rest[0]);
+      if (value instanceof Cell || value instanceof Combinator) damaged('a variable holds a variable');
+      object.value = value as Value;
+    } else if (object instanceof FunctionObject) {
+      const cells = rest.slice(2).map((each) => this.cell(each));
+      if (cells.length !== object.code.captures.length) damaged('a function has the wrong number of variables');
+      for (const cell of cells) (object.cells as Cell[]).push(cell);
+    } else if (object instanceof BoundNative) this.bound(object, rest.slice(1));
+    else if (object instanceof ErrorObject) {
+      this.properties(object.hidden, rest[1]);
+      if (rest[3] !== 0) object.stack = text(rest[3]);
+    } else if (object instanceof MapObject) {
+      if (rest.length % 2 !== 0) damaged('a Map has a key without a value');
+      for (let at = 0; at < rest.length; at += 2) object.put(this.value(rest[at]), this.value(rest[at + 1]));
+    } else if (object instanceof SetObject) for (const each of rest) object.put(this.value(each), undefined);
+    else if (object instanceof IteratorObject) this.iterator(object, rest);
+    else if (object instanceof PromiseObject) this.promiseBody(object, json);
+    else if (object instanceof Combinator) {
+      object.remaining = count(rest[1], 'the members of a combinator');
+      (object as { result: PromiseObject }).result = this.promise(rest[2]);
+      object.values = rest.slice(3).map((each) => this.value(each));
+    }
+  }
+
+  /** The resolving functions write into what they are bound to. */
+  private bound({ definition, bound }: BoundNative, bodies: Json[]): void {
+    for (const body of bodies) bound.push(this.value(body));
+    const isResolver = definition.name === 'Promise.resolveFunction' || definition.name === 'Promise.rejectFunction';
+    const fits = isResolver
+      ? bound.length === 2 && bound[0] instanceof PromiseObject && bound[1] instanceof ArrayObject
+      : bound.length === 1 && (!definition.name.startsWith('Promise.finally') || isCallable(bound[0]));
+    if (!fits) damaged(`a ${definition.name} is bound to the wrong values`);
+  }
+
+  private properties(props: Properties, json: Json): void {
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) damaged('properties are not an object');
+    for (const key of Object.keys(json)) props[key] = this.value(json[key]);
+  }
+
+  private elements({ elements }: ArrayObject, bodies: Json[]): void {
+    for (const body of bodies) {
+      if (Array.isArray(body) && body[0] === Tag.HOLES) {
+        const holes = count(body[1], 'holes');
+        this.holes += holes;
+        if (this.holes > MAX_HOLES) damaged('an array has too many holes');
+        elements.length += holes;
+      } else elements.push(this.value(body));
+    }
+  }
+
+  private iterator(iterator: IteratorObject, [target, , , owner]: Json[]): void {
+    const value = this.value(target);
+    const isTarget =
+      value === null ||
+      typeof value === 'string' ||
+      value instanceof ArrayObject ||
+      value instanceof MapObject ||
+      value instanceof SetObject;
+    if (!isTarget) damaged('an iterator walks something that has no elements');
+    iterator.target = value;
+    if (owner !== undefined) (iterator as { owner: HeapObject | null }).owner = this.object(owner);
+  }
+
+  // Promises and frames -----------------------------------------------------------------------------------------------
+
+  private promiseBody(promise: PromiseObject, [tag, flags, ...rest]: Json[]): void {
+    const bits = count(flags, 'the flags of a promise');
+    promise.handled = (bits & 1) !== 0;
+    promise.durable = (bits & 2) !== 0;
+    if (tag === Tag.PENDING) {
+      if (rest.length > 0) promise.reactions = rest.map((each) => this.reaction(list(each, 'a reaction')));
+      return;
+    }
+    promise.state = tag === Tag.FULFILLED ? FULFILLED : REJECTED;
+    promise.value = this.value(rest[0]);
+    if (tag === Tag.REJECTED && !promise.handled) this.vm.unhandled.add(promise);
+  }
+
+  private reaction([tag, ...rest]: Json[]): Reaction {
+    switch (tag) {
+      case ReactionTag.AWAIT:
+        return new AwaitReaction(this.frame(rest));
+      case ReactionTag.THEN: {
+        const [onFulfilled, onRejected] = [this.handler(rest[0]), this.handler(rest[1])];
+        return new ThenReaction(onFulfilled, onRejected, this.promise(rest[2]));
+      }
+      case ReactionTag.FOLLOW:
+        return new FollowReaction(this.promise(rest[0]));
+      case ReactionTag.ELEMENT: {
+        const combinator = this.register(rest[0]);
+        if (!(combinator instanceof Combinator)) damaged('a value stands where a combinator must');
+        return new ElementReaction(combinator, count(rest[1], 'the index of a member'));
+      }
+    }
+    damaged(`there is no reaction of kind ${tag}`);
+  }
+
+  private handler(json: Json): Value {
+    const value = this.value(json);
+    return value === undefined || isCallable(value) ? value : damaged('a value stands where a handler must');
+  }
+
+  private code(json: Json) {
+    return this.vm.program.functions[count(json, 'a function')] ?? damaged(`the program has no function ${json}`);
+  }
+
+  /** The instruction pointer must stand behind an await of the program, and the registers must be those live there. */
+  private frame([index, pointer, promise, ...registers]: Json[]): Frame {
+    if (++this.depth > MAX_DEPTH) damaged('it is nested too deeply');
+    const code = this.code(index);
+    const live = code.live.find((each) => each.at === pointer);
+    if (!code.isAsync || !live) damaged(`function ${index} cannot wait at instruction ${pointer}`);
+    const captured = code.captures.length;
+    if (registers.length !== captured + live.slots.length + live.depth)
+      damaged(`a frame of function ${index} has the wrong number of registers`);
+    const cells = registers.slice(0, captured).map((each) => this.cell(each));
+    const slots = newRegisters(code);
+    live.slots.forEach((slot, at) => {
+      slots[slot] = this.slot(registers[captured + at]);
+    });
+    for (let at = 0; at < live.depth; at++) slots[code.slots + at] = this.value(registers[captured + live.slots.length + at]);
+    const frame = new Frame(new FunctionObject(code, cells), slots, this.promise(promise));
+    frame.ip = live.at;
+    frame.sp = code.slots + live.depth;
+    this.depth--;
+    return frame;
+  }
+
+  private slot(json: Json): Register {
+    const value = this.register(json);
+    return value instanceof Combinator ? damaged('a combinator stands where a variable must') : value;
+  }
+
+  private trace(json: Json): number[] {
+    const trace = list(json, 'a trace').map((each) => count(each, 'a trace'));
+    if (trace.length % 2 !== 0) damaged('a trace is cut off');
+    for (let at = 0; at < trace.length; at += 2) this.code(trace[at]);
+    return trace;
+  }
+}
+
+function list(json: Json, what: string): Json[] {
+  return Array.isArray(json) ? json : damaged(`${what} is not a list`);
+}
+function text(json: Json): string {
+  return typeof json === 'string' ? json : damaged('a value stands where a text must');
+}
+function number(json: Json): number {
+  return typeof json === 'number' ? json : damaged('a value stands where a number must');
+}
+function dateTime(json: Json): number {
+  const time = number(json);
+  return Number.isInteger(time) && Math.abs(time) <= 8.64e15 ? time : damaged('a date is out of range');
+}
+function count(json: Json | undefined, what: string): number {
+  return typeof json === 'number' && Number.isSafeInteger(json) && json >= 0 ? json : damaged(`${what} is not a whole number`);
+}
+function pick<T>(from: readonly T[], json: Json): T {
+  const index = count(json, 'a choice');
+  return index < from.length ? from[index] : damaged(`choice ${index} is unknown`);
+}

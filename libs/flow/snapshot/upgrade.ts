@@ -1,0 +1,24 @@
+// Brings a stored snapshot to the present format, one version at a time: old snapshots load for ever.
+
+import { FlowSnapshotError } from '../errors.js';
+import { type Json, SNAPSHOT_VERSION } from './format.js';
+
+/** Turns a snapshot of one version into the next one's. */
+export type Upgrader = (snapshot: Json[]) => Json[];
+
+/** By the version they start from. The first format is still the present one, so there is none yet. */
+const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map();
+
+export function upgrade(json: Json, upgraders = UPGRADERS, present: number = SNAPSHOT_VERSION): Json[] {
+  if (!Array.isArray(json) || typeof json[0] !== 'number') throw new FlowSnapshotError('The text is not a snapshot.');
+  let snapshot = json;
+  while (snapshot[0] !== present) {
+    const version = snapshot[0] as number;
+    const upgrader = upgraders.get(version);
+    if (!upgrader || version > present)
+      throw new FlowSnapshotError(`The snapshot has format ${version}; this package reads formats up to ${present}. Upgrade the package.`);
+    snapshot = upgrader(snapshot);
+    if (!((snapshot[0] as number) > version)) throw new FlowSnapshotError(`The upgrade from format ${version} leads nowhere.`);
+  }
+  return snapshot;
+}

@@ -1,0 +1,220 @@
+// Writes the state of a suspended run as JSON text: what is live, and nothing else.
+
+import type { Frame } from '../vm/frame.js';
+import { AwaitReaction, Combinator, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
+import { liveRegisters, walk } from '../vm/reach.js';
+import {
+  ArrayObject,
+  BoundNative,
+  Cell,
+  type CollectionObject,
+  DateObject,
+  ErrorObject,
+  FULFILLED,
+  FunctionObject,
+  HeapObject,
+  IteratorObject,
+  MapObject,
+  NamespaceObject,
+  NativeFunction,
+  PENDING,
+  PlainObject,
+  PromiseObject,
+  type Properties,
+  SetObject,
+  TOMBSTONE,
+  UNINITIALIZED,
+} from '../vm/values.js';
+import type { Vm } from '../vm/vm.js';
+import {
+  CALL_KINDS,
+  COMBINATOR_KINDS,
+  INLINE_DEPTH,
+  ITERATOR_MODES,
+  type Json,
+  ReactionTag,
+  SNAPSHOT_VERSION,
+  SPECIAL_NUMBERS,
+  Tag,
+} from './format.js';
+
+export function writeSnapshot(vm: Vm): string {
+  return new Writer(vm).write();
+}
+
+type Shared = HeapObject | Cell | Combinator;
+
+class Writer {
+  private readonly shared = new Map<object, number>();
+  private readonly table: Json[] = [];
+  private readonly waiting: Shared[] = [];
+
+  constructor(private readonly vm: Vm) {}
+
+  write(): string {
+    const { calls } = this.vm;
+    const isShared = new Set<object>();
+    walk(calls.promises(), { again: (object) => isShared.add(object) });
+    // Shared objects are numbered when they are first met, so that the text follows the walk of the writer.
+    this.isShared = isShared;
+    const pending: Json[] = [];
+    for (const promise of calls.promises()) {
+      const { id, kind, name, timeoutMs } = promise.call!;
+      const call = [id, CALL_KINDS.indexOf(kind), name, this.value(promise, 0)];
+      pending.push(timeoutMs === undefined ? call : [...call, timeoutMs]);
+    }
+    for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
+    const top: Json[] = [SNAPSHOT_VERSION, calls.nextId, pending, this.table];
+    if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
+    return JSON.stringify(top);
+  }
+  private isShared: ReadonlySet<object> = new Set();
+  /** No text is shorter: it stops before a hopeless one is built. */
+  private length = 0;
+
+  private value(value: unknown, depth: number): Json {
+    this.length += typeof value === 'string' ? 3 + value.length : 2;
+    if (this.length > this.vm.limits.snapshotBytes)
+      throw this.vm.limit('SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return value;
+      case 'number':
+        return Number.isFinite(value) && !Object.is(value, -0)
+          ? value
+          : [Tag.NUMBER, SPECIAL_NUMBERS.findIndex((each) => Object.is(each, value))];
+      case 'undefined':
+        return [];
+      case 'symbol':
+        if (value === UNINITIALIZED) return [Tag.UNINITIALIZED];
+        break;
+      case 'object':
+        if (value === null) return null;
+        if (value === this.vm.context) return [Tag.CONTEXT];
+        if (value === this.vm.context.props.tags) return [Tag.CONTEXT, 1];
+        if (value === this.vm.main) return [Tag.MAIN];
+        if (value instanceof NativeFunction) return [Tag.NATIVE, value.definition.name];
+        if (value instanceof NamespaceObject) return [Tag.NATIVE, value.name];
+        if (this.isShared.has(value) || depth >= INLINE_DEPTH) return [Tag.REFERENCE, this.indexOf(value as Shared)];
+        return this.body(value as Shared, depth);
+    }
+    throw new Error(`a snapshot cannot hold a ${typeof value}`);
+  }
+
+  private indexOf(object: Shared): number {
+    let index = this.shared.get(object);
+    if (index === undefined) {
+      index = this.waiting.push(object) - 1;
+      this.shared.set(object, index);
+    }
+    return index;
+  }
+
+  private body(object: Shared, depth: number): Json {
+    if (!(object instanceof HeapObject)) return this.plainBody(object, depth + 1);
+    const isPlain = object instanceof PlainObject;
+    const hasProps = !isPlain && object.props !== null;
+    if (!hasProps && !object.frozen) return this.plainBody(object, depth + 1);
+    const props: Json = hasProps ? this.properties(object.props!, depth + 1) : 0;
+    return [Tag.EXTRA, object.frozen ? 1 : 0, props, this.plainBody(object, depth + 1)];
+  }
+
+  private plainBody(object: Shared, depth: number): Json {
+    const one = (value: unknown) => this.value(value, depth);
+    if (object instanceof PlainObject) return this.properties(object.props, depth);
+    if (object instanceof ArrayObject) return this.array(object.elements, depth);
+    if (object instanceof Cell) return [Tag.CELL, one(object.value)];
+    if (object instanceof FunctionObject) return [Tag.FUNCTION, object.code.index, object.givenName ?? 0, ...object.cells.map(one)];
+    if (object instanceof BoundNative) return [Tag.BOUND, object.definition.name, ...object.bound.map(one)];
+    if (object instanceof ErrorObject)
+      return [Tag.ERROR, object.errorKind, this.properties(object.hidden, depth), [...object.trace], object.stack ?? 0];
+    if (object instanceof DateObject) return [Tag.DATE, Number.isNaN(object.time) ? null : object.time];
+    if (object instanceof MapObject) {
+      const list: Json[] = [Tag.MAP];
+      object.keys.forEach((key, at) => {
+        if (key !== TOMBSTONE) list.push(one(key), one(object.values[at]));
+      });
+      return list;
+    }
+    if (object instanceof SetObject) return [Tag.SET, ...object.keys.filter((key) => key !== TOMBSTONE).map(one)];
+    if (object instanceof IteratorObject) return this.iterator(object, depth);
+    if (object instanceof Combinator)
+      return [Tag.COMBINATOR, COMBINATOR_KINDS.indexOf(object.kind), object.remaining, one(object.result), ...object.values.map(one)];
+    if (object instanceof PromiseObject) return this.promise(object, depth);
+    throw new Error(`a snapshot cannot hold a ${object.constructor.name}`);
+  }
+
+  private properties(props: Properties, depth: number): Json {
+    // Without a prototype, so that `__proto__` is a key like any other.
+    const result: { [key: string]: Json } = Object.create(null);
+    for (const key in props) result[key] = this.value(props[key], depth);
+    return result;
+  }
+
+  private array(elements: readonly unknown[], depth: number): Json {
+    const list: Json[] = [Tag.ARRAY];
+    for (let at = 0; at < elements.length; at++) {
+      if (at in elements) {
+        list.push(this.value(elements[at], depth));
+        continue;
+      }
+      let end = at;
+      while (end < elements.length && !(end in elements)) end++;
+      list.push([Tag.HOLES, end - at]);
+      at = end - 1;
+    }
+    return list;
+  }
+
+  private iterator({ target, position, mode, owner }: IteratorObject, depth: number): Json {
+    // Entries are written without the deleted ones and numbered anew.
+    const place = target instanceof MapObject || target instanceof SetObject ? this.placeIn(target, position) : position;
+    return [Tag.ITERATOR, this.value(target, depth), place, ITERATOR_MODES.indexOf(mode), ...(owner ? [this.value(owner, depth)] : [])];
+  }
+
+  /** How many live entries come before an entry number; what was counted once per collection is searched by halves. */
+  private placeIn(collection: CollectionObject, number: number): number {
+    let live = this.liveNumbers.get(collection);
+    if (!live) {
+      live = collection.numbers.filter((_, at) => collection.keys[at] !== TOMBSTONE);
+      this.liveNumbers.set(collection, live);
+    }
+    let low = 0;
+    let high = live.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (live[middle] < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  private readonly liveNumbers = new Map<CollectionObject, number[]>();
+
+  private promise(promise: PromiseObject, depth: number): Json {
+    const flags = (promise.handled ? 1 : 0) + (promise.durable ? 2 : 0);
+    if (promise.state !== PENDING)
+      return [promise.state === FULFILLED ? Tag.FULFILLED : Tag.REJECTED, flags, this.value(promise.value, depth)];
+    const list: Json[] = [Tag.PENDING, flags];
+    for (const reaction of promise.reactions ?? []) {
+      const written = this.reaction(reaction, depth);
+      if (written) list.push(written);
+    }
+    return list;
+  }
+
+  private reaction(reaction: Reaction, depth: number): Json[] | undefined {
+    const one = (value: unknown) => this.value(value, depth);
+    if (reaction instanceof AwaitReaction) return this.frame(reaction.frame, depth);
+    if (reaction instanceof ThenReaction)
+      return [ReactionTag.THEN, one(reaction.onFulfilled), one(reaction.onRejected), one(reaction.result)];
+    if (reaction instanceof FollowReaction) return [ReactionTag.FOLLOW, one(reaction.follower)];
+    // The member of a decided combinator cannot change anything any more.
+    return reaction.combinator.done ? undefined : [ReactionTag.ELEMENT, one(reaction.combinator), reaction.index];
+  }
+
+  private frame(frame: Frame, depth: number): Json[] {
+    const one = (value: unknown) => this.value(value, depth);
+    return [ReactionTag.AWAIT, frame.code.index, frame.ip, one(frame.promise), ...frame.cells.map(one), ...liveRegisters(frame).map(one)];
+  }
+}
