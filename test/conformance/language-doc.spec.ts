@@ -1,0 +1,88 @@
+// Holds docs/language.md to the truth: its examples run in Flow and in V8, its tables are those of the code.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { REFUSALS } from '../../libs/flow/check/refusals.js';
+import { DEFAULT_LIMITS } from '../../libs/flow/limits.js';
+import { askAboutGoldens } from './command.js';
+import { judgeGolden } from './compare.js';
+import { type Golden, parseGolden } from './golden.js';
+import type { Outcome } from './outcome.js';
+
+const FILE = join(import.meta.dirname, '../../docs/language.md');
+const text = readFileSync(FILE, 'utf8');
+
+const examples = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => {
+  const line = text.slice(0, match.index).split('\n').length;
+  return parseGolden(`docs/language.md:${line}`, FILE, match[1]);
+});
+
+describe('the examples of the language reference', () => {
+  let outcomes: Map<Golden, Outcome>;
+  beforeAll(async () => {
+    outcomes = await askAboutGoldens(examples);
+  }, 120_000);
+
+  it('are there', () => expect(examples.length).toBeGreaterThan(10));
+
+  it.each(examples.map((example) => [example.path, example] as const))('%s gives what it says', (_path, example) => {
+    expect(judgeGolden(example, outcomes.get(example))).toEqual([]);
+  });
+});
+
+describe('the tables of the language reference', () => {
+  it.each([
+    ['refusals', refusalTable()],
+    ['limits', limitTable()],
+  ])('%s are made from the code (RHYTHM_UPDATE_DOCS=1 writes them)', (name, table) => {
+    const section = new RegExp(`(<!-- ${name}: [^\\n]*\\n)(.*?)(<!-- /${name} -->)`, 's');
+    const current = readFileSync(FILE, 'utf8');
+    if (process.env.RHYTHM_UPDATE_DOCS)
+      writeFileSync(
+        FILE,
+        current.replace(section, (_all, head, _old, end) => `${head}${table}${end}`),
+      );
+    expect(section.exec(readFileSync(FILE, 'utf8'))?.[2]).toBe(table);
+  });
+});
+
+function refusalTable(): string {
+  const rows = Object.entries(REFUSALS)
+    .filter(([, { example }]) => example !== '' && example.length < 100)
+    .map(([refusal, { message, advice, example, instead }]) => [
+      code(refusal),
+      code(example),
+      cell(`${message}. ${advice}`),
+      code(instead ?? ''),
+    ]);
+  return markdown(['code', 'refused', 'why, and what to do', 'instead'], rows);
+}
+
+function limitTable(): string {
+  return markdown(
+    ['limit', 'default'],
+    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [code(name), value.toLocaleString('en')]),
+  );
+}
+
+function markdown(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |\n`).join('');
+}
+
+function cell(words: string): string {
+  return words
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replaceAll(' {hint}', '')
+    .replace(/\{(\w+)\}/g, '*$1*');
+}
+
+// A backtick inside needs a longer fence; a line break or an unusual character is shown as its escape.
+function code(source: string): string {
+  if (source === '') return '';
+  const line = source
+    .replaceAll('\n', ' ⏎ ')
+    .replaceAll('|', '\\|')
+    .replace(/[\u2000-\u206f]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
+  return line.includes('`') ? `\`\` ${line} \`\`` : `\`${line}\``;
+}
