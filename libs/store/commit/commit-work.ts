@@ -1,0 +1,93 @@
+// Writes what finished attempts and turns came to: one statement for the whole group, each item fenced by itself.
+
+import type { Runner } from '../statement.js';
+import { CommitBuilder } from './commit-builder.js';
+import {
+  addCancels,
+  addChildren,
+  addGroups,
+  addHistory,
+  addReplies,
+  addTimers,
+  addWithdrawals,
+  type EagerClaim,
+} from './effects-commit.js';
+import { addLostOrders, addMarks, addParents } from './endings-commit.js';
+import { addTasks, type TaskCommit } from './task-commit.js';
+import { addTurns, type TurnCommit } from './turn-commit.js';
+
+/** A group of finished work. */
+export interface WorkCommit {
+  workerId: string;
+  tasks: readonly TaskCommit[];
+  turns: readonly TurnCommit[];
+  /** Claims whose last item is in this group. */
+  claims: readonly string[];
+  /** Children of these turns that the worker takes at once. */
+  eager?: EagerClaim;
+  /** The tasks are ended because they waited too long: only if none of them has been marked as started. */
+  onlyUnstarted?: boolean;
+}
+
+/** What won its fence; the rest lost its claim and is to be dropped. */
+export interface CommitOutcome {
+  tasks: boolean[];
+  turns: boolean[];
+}
+
+/**
+ * Commits a group. Rows are locked in the order of (bucket, id), so that two groups rarely meet crosswise; where they do,
+ * PostgreSQL stops one of them with a deadlock and the caller runs it again.
+ */
+export async function commitWork(
+  db: Runner,
+  { workerId, tasks, turns, claims, eager, onlyUnstarted = false }: WorkCommit,
+): Promise<CommitOutcome> {
+  // A transactional task has written its own end; when its claim holds more, nothing is left to write.
+  if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [] };
+  const commit = new CommitBuilder();
+  if (tasks.length > 0) addTasks(commit, workerId, tasks, fusions(tasks, turns), onlyUnstarted);
+  if (turns.length > 0) {
+    addTurns(commit, workerId, turns);
+    addChildren(commit, workerId, turns, eager);
+    addReplies(commit, turns);
+    addTimers(commit, turns);
+    addWithdrawals(commit, turns);
+    addCancels(commit, turns);
+    addGroups(commit, turns);
+    addHistory(commit, turns);
+  }
+  addParents(commit, tasks, turns);
+  addMarks(commit, tasks, turns);
+  addLostOrders(commit, tasks);
+  if (claims.length > 0) {
+    commit.add(
+      'claims',
+      [
+        ['text', claims.map(() => workerId)],
+        ['text', claims],
+      ],
+      (unnest) =>
+        `released AS (DELETE FROM rhythm.claims c USING ${unnest} AS d(worker_id, claim_id) WHERE c.worker_id = d.worker_id AND c.claim_id = d.claim_id)`,
+    );
+  }
+  const answers = [
+    tasks.length > 0 ? `SELECT 'task' AS kind, n FROM ended` : '',
+    turns.length > 0 ? `SELECT 'turn' AS kind, n FROM turned` : '',
+  ];
+  const statement = commit.statement(answers.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false');
+  const rows = await db.rows<{ kind: 'task' | 'turn'; n: number }>(statement, commit.values);
+
+  const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false) };
+  for (const row of rows) outcome[row.kind === 'task' ? 'tasks' : 'turns'][row.n] = true;
+  return outcome;
+}
+
+// Which turn of the group (if any) each task is fused with.
+function fusions(tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): (number | null)[] {
+  const fused: (number | null)[] = tasks.map(() => null);
+  turns.forEach((turn, n) => {
+    if (turn.needs !== undefined) fused[turn.needs] = n;
+  });
+  return fused;
+}

@@ -1,0 +1,116 @@
+// The ends of executions, as parts of a commit: the parent is told and woken, people can find what went wrong.
+
+import type { CommitBuilder } from './commit-builder.js';
+import { isEnd, type TaskCommit } from './task-commit.js';
+import type { TurnCommit } from './turn-commit.js';
+
+/**
+ * Tells parents: an event and a wake. A child that belongs to a resume group counts it down instead of waking, once per
+ * batch; when the group's row was replaced meanwhile the update finds nothing and the parent is woken: one wake too many
+ * is harmless. A parent that has ended hears nothing. A parent whose own turn is in this very commit is woken too: its groups
+ * are being replaced, and a row that one statement updates it cannot delete.
+ */
+export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
+  const fromTasks = tasks.some((task) => task.parent && isEnd(task.status));
+  const fromTurns = turns.some((turn) => turn.parent && isEnd(turn.status));
+  if (!fromTasks && !fromTurns) return;
+  const fused = turns.some((turn) => turn.needs !== undefined);
+  // A fused child told its parent in memory; only if the parent's turn lost its fence is the event written after all.
+  const ofTasks = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM ended WHERE parent_id IS NOT NULL
+    ${fused ? 'AND (fused IS NULL OR fused <> ALL((SELECT n FROM won_turns)::integer[]))' : ''}`;
+  const ofTurns = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM turned WHERE parent_id IS NOT NULL`;
+  const sources = [fromTasks ? ofTasks : '', fromTurns ? ofTurns : ''].filter(Boolean).join(' UNION ALL ');
+  commit.add(
+    `parents-${fromTasks}-${fromTurns}-${fused}-${turns.length > 0}`,
+    [],
+    () => `told AS MATERIALIZED (
+      SELECT p.id, p.bucket, p.queue, p.priority, s.parent_call AS call, s.payload, CASE WHEN s.status = 'completed' THEN 'completed' ELSE 'failed' END AS kind
+      FROM (${sources}) s JOIN rhythm.executions p ON p.id = s.parent_id AND p.bucket = s.parent_bucket
+      WHERE p.status NOT IN ('completed', 'cancelled')
+    ), letters AS (
+      INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
+      SELECT id, bucket, nextval('rhythm.event_seq'), kind, call, payload::json FROM told
+    ), counted_down AS (
+      UPDATE rhythm.resume_groups g SET remaining = CASE WHEN g.until = 'all' AND c.failed THEN 0 ELSE g.remaining - c.n END
+      FROM (
+        SELECT o.execution_id, o.bucket, o.group_no, count(*)::integer AS n, bool_or(t.kind = 'failed') AS failed
+        FROM told t JOIN rhythm.resume_groups o ON o.execution_id = t.id AND o.bucket = t.bucket AND o.members @> t.call AND o.remaining > 0
+        ${turns.length > 0 ? 'WHERE o.execution_id <> ALL(ARRAY(SELECT id FROM turned))' : ''}
+        GROUP BY o.execution_id, o.bucket, o.group_no
+      ) c WHERE g.execution_id = c.execution_id AND g.bucket = c.bucket AND g.group_no = c.group_no
+      RETURNING g.execution_id, g.bucket, g.members, g.remaining
+    ), woken AS (
+      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+      SELECT w.queue, -w.priority, nextval('rhythm.queue_seq'), w.bucket, w.id, NULL FROM (
+        SELECT DISTINCT t.id, t.bucket, t.queue, t.priority FROM told t WHERE NOT EXISTS (
+          SELECT 1 FROM counted_down c WHERE c.execution_id = t.id AND c.bucket = t.bucket AND c.members @> t.call AND c.remaining > 0)
+      ) w
+    )`,
+  );
+}
+
+/** Marks what failed or was cancelled, and takes away what was scheduled for tasks that ended. */
+export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
+  const bad = (status: string) => status === 'failed' || status === 'cancelled';
+  const ofTasks = tasks.some((task) => bad(task.status));
+  const ofTurns = turns.some((turn) => bad(turn.status));
+  if (ofTasks || ofTurns) {
+    const source = (from: string) => `SELECT id, bucket, status FROM ${from} WHERE status IN ('failed', 'cancelled')`;
+    const sources = [ofTasks ? source('ended') : '', ofTurns ? source('turned') : ''].filter(Boolean).join(' UNION ALL ');
+    commit.add(
+      `marks-${ofTasks}-${ofTurns}`,
+      [],
+      () => `marked AS (
+        INSERT INTO rhythm.marked_executions (execution_id, bucket, status) ${sources}
+        ON CONFLICT (execution_id, bucket) DO UPDATE SET status = excluded.status, marked_at = statement_timestamp()
+      )`,
+    );
+  }
+  if (tasks.some((task) => isEnd(task.status) && (task.clearSchedule || task.control))) {
+    commit.add(
+      'cleared',
+      [],
+      () => `cleared AS (
+        DELETE FROM rhythm.scheduled_queue s USING ended t
+        WHERE t.status IN ('completed', 'failed', 'cancelled') AND s.execution_id = t.id AND s.bucket = t.bucket
+      ), no_orders AS (
+        DELETE FROM rhythm.inbox i USING ended t
+        WHERE t.status IN ('completed', 'failed', 'cancelled') AND i.execution_id = t.id AND i.bucket = t.bucket
+      ), no_tokens AS (
+        DELETE FROM rhythm.completion_tokens k USING ended t
+        WHERE t.status IN ('completed', 'failed', 'cancelled') AND k.execution_id = t.id AND k.bucket = t.bucket
+      )`,
+    );
+  }
+  // A failed run keeps its timers for a retry, but not the clock that would fail it again.
+  if (turns.some((turn) => turn.status === 'failed')) {
+    commit.add(
+      'unclocked',
+      [],
+      () => `unclocked AS (
+        DELETE FROM rhythm.scheduled_queue s USING turned t
+        WHERE t.status = 'failed' AND s.execution_id = t.id AND s.bucket = t.bucket AND s.kind = ANY('{deadline,grace,start}'::text[])
+      )`,
+    );
+  }
+}
+
+/** A cancel of a task that lost its fence is looked at again. */
+export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+  const orders = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.control);
+  if (orders.length === 0) return;
+  commit.add(
+    'lost-orders',
+    [
+      ['integer', orders.map(({ n }) => n)],
+      ['text', orders.map(({ task }) => task.id)],
+      ['smallint', orders.map(({ task }) => task.bucket)],
+    ],
+    (unnest) => `ordered_again AS (
+      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+      SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
+      FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE d.n <> ALL((SELECT n FROM won_tasks)::integer[]) AND e.status IN ('pending', 'suspended', 'paused')
+    )`,
+  );
+}

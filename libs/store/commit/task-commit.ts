@@ -1,0 +1,129 @@
+// The end of an attempt of a task, as a part of a commit: its result, its retry, or its hand-over to the outside.
+
+import { jsonColumns } from '../json-columns.js';
+import type { CommitBuilder } from './commit-builder.js';
+
+/** Whom an execution tells of its end. */
+export interface ParentCall {
+  id: string;
+  bucket: number;
+  call: number;
+}
+
+/** What an attempt of a task came to. */
+export interface TaskCommit {
+  id: string;
+  bucket: number;
+  /** What must still be true. */
+  fence: number;
+  /** `pending`: tried again after `retryAfterMs`. `suspended`: handed over, the outside will end it. */
+  status: 'completed' | 'failed' | 'cancelled' | 'pending' | 'suspended';
+  /** JSON text of the result. */
+  output?: string;
+  /** JSON text of the error's data. */
+  error?: string;
+  /** Failed attempts so far. */
+  attempts: number;
+  /** When it was claimed, by the database's clock. */
+  startedAt: number;
+  parent?: ParentCall;
+  retryAfterMs?: number;
+  /** The execution has rows in `scheduled_queue` that its end takes away. */
+  clearSchedule?: boolean;
+  /** The event that was acted on (a cancel); it is written again as a wake if the fence was lost. */
+  control?: boolean;
+}
+
+export const isEnd = (status: string): boolean => status === 'completed' || status === 'failed' || status === 'cancelled';
+
+/** Adds the update of the tasks' rows. `ended` answers the ones that won their fence. */
+export function addTasks(
+  commit: CommitBuilder,
+  workerId: string,
+  tasks: readonly TaskCommit[],
+  fusedWith: readonly (number | null)[],
+  onlyUnstarted: boolean,
+): void {
+  const outputs = tasks.map((task) => jsonColumns(task.output));
+  const errors = tasks.map((task) => jsonColumns(task.error));
+  commit.add(
+    onlyUnstarted ? 'unstarted-tasks' : 'tasks',
+    [
+      ['integer', tasks.map((_, n) => n)],
+      ['text', tasks.map((task) => task.id)],
+      ['smallint', tasks.map((task) => task.bucket)],
+      ['bigint', tasks.map((task) => task.fence)],
+      ['text', tasks.map((task) => task.status)],
+      ['integer', tasks.map((task) => task.attempts)],
+      ['text', outputs.map((output) => output.jsonb)],
+      ['text', errors.map((error) => error.jsonb)],
+      ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
+      ['float8', tasks.map((task) => task.startedAt)],
+      ['text', tasks.map(() => workerId)],
+      ['text', tasks.map((task) => (isEnd(task.status) ? (task.parent?.id ?? null) : null))],
+      ['smallint', tasks.map((task) => task.parent?.bucket ?? null)],
+      ['integer', tasks.map((task) => task.parent?.call ?? null)],
+      ['integer', fusedWith],
+    ],
+    // `crashes` counts recoveries without progress, and this is progress.
+    (unnest) => `ended AS (
+      UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
+        output = d.output::jsonb, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
+        worker_id = d.worker_id, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
+        cancelled_at = CASE WHEN d.status = 'cancelled' THEN statement_timestamp() END
+      FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, worker_id, parent_id, parent_bucket, parent_call, fused)
+      WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
+      RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
+        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload
+    ), won_tasks AS (SELECT coalesce(array_agg(n), '{}') AS n FROM ended)`,
+  );
+  addRetries(commit, tasks);
+  addHandOvers(commit, tasks);
+}
+
+// The next attempt is put off with the fence it will be at, so that a row of an earlier life is never taken for it.
+function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+  const retried = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'pending');
+  if (retried.length === 0) return;
+  commit.add(
+    'retries',
+    [
+      ['integer', retried.map(({ n }) => n)],
+      ['text', retried.map(({ task }) => task.id)],
+      ['smallint', retried.map(({ task }) => task.bucket)],
+      ['bigint', retried.map(({ task }) => task.fence + 1)],
+      ['float8', retried.map(({ task }) => task.retryAfterMs ?? 0)],
+      ['text', retried.map(({ task }) => (task.error === undefined ? null : jsonColumns(task.error).jsonb))],
+    ],
+    (unnest) => `retried AS (
+      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE d.n = ANY((SELECT n FROM won_tasks)::integer[])
+    ), put_off AS (
+      INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
+      SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', fence FROM retried
+      ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = excluded.due_at, fence = excluded.fence
+    ), noted_retries AS (
+      INSERT INTO rhythm.history (execution_id, bucket, seq, kind, detail)
+      SELECT id, bucket, nextval('rhythm.event_seq'), 'attempt-failed', error::jsonb FROM retried
+    )`,
+  );
+}
+
+// A token is tied to the fence; handing over raises the fence, and the token with it.
+function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+  const handed = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'suspended');
+  if (handed.length === 0) return;
+  commit.add(
+    'hand-overs',
+    [
+      ['integer', handed.map(({ n }) => n)],
+      ['text', handed.map(({ task }) => task.id)],
+      ['smallint', handed.map(({ task }) => task.bucket)],
+      ['bigint', handed.map(({ task }) => task.fence)],
+    ],
+    (unnest) => `handed AS (
+      UPDATE rhythm.completion_tokens t SET fence = d.fence + 1 FROM ${unnest} AS d(n, id, bucket, fence)
+      WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND d.n = ANY((SELECT n FROM won_tasks)::integer[])
+    )`,
+  );
+}

@@ -1,0 +1,249 @@
+// A turn of a workflow, as a part of a commit: the run's new status, its stored state and the events it consumed.
+
+import type { NewExecution } from '../insert-executions.js';
+import { jsonColumns } from '../json-columns.js';
+import type { CommitBuilder } from './commit-builder.js';
+import { isEnd, type ParentCall } from './task-commit.js';
+
+/** A timer or timeout to be set. */
+export interface NewTimer {
+  kind: 'timer' | 'timeout' | 'grace' | 'wake';
+  call: number;
+  /** Dated by the database's clock at the commit … */
+  delayMs?: number;
+  /** … or at a given time, in milliseconds. */
+  at?: number;
+}
+
+/** What a turn of a workflow came to. */
+export interface TurnCommit {
+  id: string;
+  bucket: number;
+  fence: number;
+  status: 'suspended' | 'pending' | 'paused' | 'completed' | 'failed' | 'cancelled';
+  output?: string;
+  error?: string;
+  /** Why it does not move, when it is neither ended nor waiting. */
+  note?: string;
+  startedAt: number;
+  /** This turn told the run that it is cancelled. */
+  cancelled?: boolean;
+  parent?: ParentCall;
+  /** `store`: this is the state now. `keep`: the old one stays (a failing turn). `leave`: nothing is touched. `drop`: the run is over. */
+  state:
+    | { action: 'store'; snapshot: string | null; snapshotRef?: string; calls: number }
+    | { action: 'keep'; calls: number }
+    | { action: 'leave' | 'drop' };
+  /** Sequence numbers of the events and of the signals that were consumed. */
+  events: readonly number[];
+  signals: readonly number[];
+  children: readonly NewExecution[];
+  timers: readonly NewTimer[];
+  /** Calls whose timers are forgotten. */
+  withdrawn: readonly number[];
+  /** Calls whose tasks or child workflows are cancelled. */
+  cancels: readonly number[];
+  /** Cancel every living child. */
+  cascade?: boolean;
+  /** Calls that are answered at once: a child that is detached, a workflow that does not exist. JSON texts. */
+  replies: readonly { call: number; kind: 'completed' | 'failed'; payload: string }[];
+  groups: readonly { until: 'all' | 'settled'; members: readonly number[] }[];
+  /** What the groups had left when the run was loaded; `undefined` when the run has no groups. `null`: not known. */
+  remaining?: number | null;
+  /** Ids of steps that are dropped from the kept history. */
+  forget: readonly string[];
+  logs: readonly { kind: string; at: number; detail: unknown }[];
+  /** Notes and log lines kept per run. */
+  keepNotes: number;
+  /** Wake the run again at once. */
+  again?: boolean;
+  /** Fused: only if this task of the same commit won its fence. */
+  needs?: number;
+}
+
+/** A turn that does nothing but what is given: no event is consumed, nothing is started. */
+export function turnCommit(
+  given: Pick<TurnCommit, 'id' | 'bucket' | 'fence' | 'status' | 'startedAt' | 'state'> & Partial<TurnCommit>,
+): TurnCommit {
+  return {
+    events: [],
+    signals: [],
+    children: [],
+    timers: [],
+    withdrawn: [],
+    cancels: [],
+    replies: [],
+    groups: [],
+    forget: [],
+    logs: [],
+    keepNotes: 0,
+    ...given,
+  };
+}
+
+/**
+ * Adds the update of the runs' rows. `turned` answers the ones that won their fence.
+ * A run that was told to cancel keeps the reason as its error through the turns of its clean-up.
+ */
+export function addTurns(commit: CommitBuilder, workerId: string, turns: readonly TurnCommit[]): void {
+  const outputs = turns.map((turn) => jsonColumns(turn.output));
+  const errors = turns.map((turn) => jsonColumns(turn.error));
+  const fused = turns.some((turn) => turn.needs !== undefined);
+  commit.add(
+    fused ? 'fused-turns' : 'turns',
+    [
+      ['integer', turns.map((_, n) => n)],
+      ['text', turns.map((turn) => turn.id)],
+      ['smallint', turns.map((turn) => turn.bucket)],
+      ['bigint', turns.map((turn) => turn.fence)],
+      ['text', turns.map((turn) => turn.status)],
+      ['text', outputs.map((output) => output.jsonb)],
+      ['text', errors.map((error) => error.jsonb)],
+      ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
+      ['text', turns.map((turn) => turn.note ?? null)],
+      ['float8', turns.map((turn) => turn.startedAt)],
+      ['boolean', turns.map((turn) => turn.cancelled ?? false)],
+      ['text', turns.map(() => workerId)],
+      ['text', turns.map((turn) => (isEnd(turn.status) ? (turn.parent?.id ?? null) : null))],
+      ['smallint', turns.map((turn) => turn.parent?.bucket ?? null)],
+      ['integer', turns.map((turn) => turn.needs ?? null)],
+    ],
+    (unnest) => `turned AS (
+      UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
+        output = d.output::jsonb, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
+        error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
+        worker_id = d.worker_id, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
+        cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, statement_timestamp()) ELSE e.cancelled_at END
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, worker_id, parent_id, parent_bucket, needs)
+      WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
+        ${fused ? 'AND (d.needs IS NULL OR d.needs = ANY((SELECT n FROM won_tasks)::integer[]))' : ''}
+      RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, e.parent_call,
+        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload
+    ), won_turns AS (SELECT coalesce(array_agg(n), '{}') AS n FROM turned)`,
+  );
+  addStates(commit, turns);
+  addConsumed(commit, turns);
+  addLosers(commit, turns);
+}
+
+/** Keeps the rows of an unnest whose turn won its fence. */
+export const OF_WINNER = `d.n = ANY((SELECT n FROM won_turns)::integer[])`;
+
+function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  const stored = turns.flatMap((turn, n) => (turn.state.action === 'store' ? [{ turn, n, state: turn.state }] : []));
+  if (stored.length > 0) {
+    commit.add(
+      'states',
+      [
+        ['integer', stored.map(({ n }) => n)],
+        ['text', stored.map(({ turn }) => turn.id)],
+        ['smallint', stored.map(({ turn }) => turn.bucket)],
+        ['text', stored.map(({ state }) => state.snapshot)],
+        ['text', stored.map(({ state }) => state.snapshotRef ?? null)],
+        ['integer', stored.map(({ state }) => state.calls)],
+      ],
+      (unnest) => `stored AS (
+        INSERT INTO rhythm.workflow_execution_context (execution_id, bucket, snapshot, snapshot_ref, calls)
+        SELECT d.id, d.bucket, d.snapshot::json, d.ref, d.calls FROM ${unnest} AS d(n, id, bucket, snapshot, ref, calls) WHERE ${OF_WINNER}
+        ON CONFLICT (execution_id, bucket) DO UPDATE
+          SET snapshot = excluded.snapshot, snapshot_ref = excluded.snapshot_ref, calls = excluded.calls
+      )`,
+    );
+  }
+  // A failing turn keeps the state before it; only the numbers it gave away are remembered.
+  const kept = turns.flatMap((turn, n) => (turn.state.action === 'keep' ? [{ turn, n, calls: turn.state.calls }] : []));
+  if (kept.length > 0) {
+    commit.add(
+      'kept',
+      [
+        ['integer', kept.map(({ n }) => n)],
+        ['text', kept.map(({ turn }) => turn.id)],
+        ['smallint', kept.map(({ turn }) => turn.bucket)],
+        ['integer', kept.map(({ calls }) => calls)],
+      ],
+      (unnest) => `kept AS (
+        INSERT INTO rhythm.workflow_execution_context (execution_id, bucket, calls)
+        SELECT d.id, d.bucket, d.calls FROM ${unnest} AS d(n, id, bucket, calls) WHERE ${OF_WINNER}
+        ON CONFLICT (execution_id, bucket) DO UPDATE SET calls = excluded.calls
+      )`,
+    );
+  }
+  const dropped = turns.flatMap((turn, n) => (turn.state.action === 'drop' ? [{ turn, n }] : []));
+  if (dropped.length === 0) return;
+  // A run that is over leaves nothing behind but its row and its steps.
+  commit.add(
+    'dropped',
+    [
+      ['integer', dropped.map(({ n }) => n)],
+      ['text', dropped.map(({ turn }) => turn.id)],
+      ['smallint', dropped.map(({ turn }) => turn.bucket)],
+    ],
+    (unnest) => `dropped AS MATERIALIZED (
+      SELECT d.id, d.bucket FROM ${unnest} AS d(n, id, bucket) WHERE ${OF_WINNER}
+    ), no_state AS (DELETE FROM rhythm.workflow_execution_context t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
+    ), no_events AS (DELETE FROM rhythm.inbox t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
+    ), no_signals AS (DELETE FROM rhythm.signals t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
+    ), no_timers AS (DELETE FROM rhythm.scheduled_queue t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
+    ), no_groups AS (DELETE FROM rhythm.resume_groups t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
+    )`,
+  );
+}
+
+// Exactly the events that were consumed: another may have come meanwhile, and its own wake is on the way.
+function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  const of = (pick: (turn: TurnCommit) => readonly number[]) =>
+    turns.flatMap((turn, n) => (turn.state.action === 'drop' ? [] : pick(turn).map((seq) => ({ turn, n, seq }))));
+  const columns = (items: ReturnType<typeof of>) =>
+    [
+      ['integer', items.map(({ n }) => n)],
+      ['text', items.map(({ turn }) => turn.id)],
+      ['smallint', items.map(({ turn }) => turn.bucket)],
+      ['bigint', items.map(({ seq }) => seq)],
+    ] as const;
+  const events = of((turn) => turn.events);
+  if (events.length > 0) {
+    commit.add(
+      'events',
+      columns(events),
+      (unnest) => `consumed AS (
+        DELETE FROM rhythm.inbox i USING ${unnest} AS d(n, id, bucket, seq)
+        WHERE i.execution_id = d.id AND i.bucket = d.bucket AND i.seq = d.seq AND ${OF_WINNER}
+      )`,
+    );
+  }
+  const signals = of((turn) => turn.signals);
+  if (signals.length === 0) return;
+  // A signal with a key stays to the end of the run, without its payload: a later one with the same key is a duplicate.
+  commit.add(
+    'signals',
+    columns(signals),
+    (unnest) => `taken AS MATERIALIZED (
+      SELECT d.id, d.bucket, d.seq FROM ${unnest} AS d(n, id, bucket, seq) WHERE ${OF_WINNER}
+    ), forgotten_signals AS (
+      DELETE FROM rhythm.signals s USING taken d WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.seq = d.seq AND s.dedupe_key IS NULL
+    ), remembered_signals AS (
+      UPDATE rhythm.signals s SET consumed_at = statement_timestamp(), payload = NULL FROM taken d
+      WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.seq = d.seq AND s.dedupe_key IS NOT NULL
+    )`,
+  );
+}
+
+// The loser of a race for a turn took a queue row with it; whatever event that row stood for must be looked at again.
+function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  commit.add(
+    'losers',
+    [
+      ['integer', turns.map((_, n) => n)],
+      ['text', turns.map((turn) => turn.id)],
+      ['smallint', turns.map((turn) => turn.bucket)],
+      ['boolean', turns.map((turn) => turn.again ?? false)],
+    ],
+    (unnest) => `again AS (
+      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+      SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
+      FROM ${unnest} AS d(n, id, bucket, again) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE (d.again OR NOT ${OF_WINNER}) AND e.status NOT IN ('completed', 'cancelled')
+    )`,
+  );
+}

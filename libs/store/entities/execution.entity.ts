@@ -1,0 +1,103 @@
+// One run of a task or a workflow: what people look at, and the fence every write is checked against.
+
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** What `executions.status` may hold. `running` is not stored: it is read from the claims. */
+export type StoredStatus = 'pending' | 'suspended' | 'paused' | 'completed' | 'failed' | 'cancelled';
+
+@Entity('executions')
+@Index('executions_created', ['createdAt', 'id'])
+// Children normally carry their parent's id as a prefix; only those with an id of their own need an index to be found.
+@Index('executions_strays', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
+export class ExecutionEntity {
+  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'executions_pkey' })
+  id!: string;
+
+  @PrimaryColumn({ type: 'smallint', primaryKeyConstraintName: 'executions_pkey' })
+  bucket!: number;
+
+  @Column({ type: 'text' })
+  type!: 'task' | 'workflow';
+
+  @Column({ name: 'target_name', type: 'text' })
+  targetName!: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  queue!: string;
+
+  @Column({ type: 'smallint', default: 0 })
+  priority!: number;
+
+  @Column({ type: 'text', default: 'pending' })
+  status!: StoredStatus;
+
+  @Column({ name: 'parent_id', type: 'text', collation: 'C', nullable: true })
+  parentId!: string | null;
+
+  /** The number of the durable call in the parent that waits for this run; null when nobody is told of its end. */
+  @Column({ name: 'parent_call', type: 'integer', nullable: true })
+  parentCall!: number | null;
+
+  /** Content hash of the workflow, pinned at start. */
+  @Column({ type: 'text', nullable: true })
+  version!: string | null;
+
+  @Column({ type: 'jsonb', nullable: true })
+  inputs!: unknown;
+
+  /** The inputs as they were written, kept only when `jsonb` would change them (key order, NUL, lone surrogates). */
+  @Column({ name: 'inputs_verbatim', type: 'json', nullable: true })
+  inputsVerbatim!: unknown;
+
+  @Column({ type: 'jsonb', nullable: true })
+  output!: unknown;
+
+  @Column({ name: 'output_verbatim', type: 'json', nullable: true })
+  outputVerbatim!: unknown;
+
+  @Column({ type: 'jsonb', nullable: true })
+  error!: unknown;
+
+  /** What this call asked for beyond the task's own declaration: retry, timeouts, idempotency key. */
+  @Column({ type: 'jsonb', nullable: true })
+  options!: unknown;
+
+  @Column({ type: 'text', array: true, nullable: true })
+  tags!: string[] | null;
+
+  @Column({ type: 'bigint', default: 0 })
+  fence!: string;
+
+  /** Failed attempts so far (tasks). Policy only, never a fence. */
+  @Column({ type: 'integer', default: 0 })
+  attempts!: number;
+
+  /** Consecutive recoveries from dead workers without progress. */
+  @Column({ type: 'smallint', default: 0 })
+  crashes!: number;
+
+  /** What a task last reported through `heartbeat(progress)`. */
+  @Column({ type: 'jsonb', nullable: true })
+  progress!: unknown;
+
+  /** Why it does not move although nobody waits for anything, e.g. a missing version. */
+  @Column({ type: 'text', nullable: true })
+  note!: string | null;
+
+  /** The worker that wrote last. */
+  @Column({ name: 'worker_id', type: 'text', nullable: true })
+  workerId!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  createdAt!: Date;
+
+  @Column({ name: 'started_at', type: 'timestamptz', nullable: true })
+  startedAt!: Date | null;
+
+  @Column({ name: 'finished_at', type: 'timestamptz', nullable: true })
+  finishedAt!: Date | null;
+
+  /** When the run was told that it is cancelled; from then on it can only end as `cancelled`. */
+  @Column({ name: 'cancelled_at', type: 'timestamptz', nullable: true })
+  cancelledAt!: Date | null;
+}

@@ -1,0 +1,34 @@
+// What becomes runnable later: timers, retries, timeouts, delayed starts.
+
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/**
+ * `run`: put the execution into the queue. `timer`, `timeout`: an event for a durable call of a workflow.
+ * `deadline`: the total time is over. `start`: it should have started by now. `grace`: the time to clean up after a cancel is over.
+ * `wake`: a signal came for an id that was not visible; look again.
+ */
+export type ScheduledKind = 'run' | 'timer' | 'timeout' | 'deadline' | 'start' | 'grace' | 'wake';
+
+@Entity('scheduled_queue')
+@Index('scheduled_queue_due', ['dueAt'])
+export class ScheduledQueueEntity {
+  @PrimaryColumn({ name: 'execution_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'scheduled_queue_pkey' })
+  executionId!: string;
+
+  @PrimaryColumn({ type: 'smallint', primaryKeyConstraintName: 'scheduled_queue_pkey' })
+  bucket!: number;
+
+  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'scheduled_queue_pkey' })
+  kind!: ScheduledKind;
+
+  /** The durable call of the workflow; 0 where there is none. */
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'scheduled_queue_pkey' })
+  call!: string;
+
+  @Column({ name: 'due_at', type: 'timestamptz' })
+  dueAt!: Date;
+
+  /** For `run`: the fence that the queue row will carry. */
+  @Column({ type: 'bigint', nullable: true })
+  fence!: string | null;
+}

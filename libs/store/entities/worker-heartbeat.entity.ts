@@ -1,0 +1,35 @@
+// A worker that lives: one row, renewed every few seconds, deleted when it leaves or is declared dead.
+
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('worker_heartbeats')
+export class WorkerHeartbeatEntity {
+  /** New at every boot. */
+  @PrimaryColumn({ name: 'worker_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'worker_heartbeats_pkey' })
+  workerId!: string;
+
+  @Column({ type: 'text' })
+  host!: string;
+
+  @Column({ type: 'integer' })
+  pid!: number;
+
+  @Column({ type: 'text', array: true })
+  queues!: string[];
+
+  @Column({ type: 'integer' })
+  concurrency!: number;
+
+  @Column({ name: 'code_version', type: 'text' })
+  codeVersion!: string;
+
+  @Column({ name: 'started_at', type: 'timestamptz', default: () => 'now()' })
+  startedAt!: Date;
+
+  @Column({ name: 'beat_at', type: 'timestamptz', default: () => 'now()' })
+  beatAt!: Date;
+
+  /** Counts the beats: what a sweeper watches, so that nobody's clock matters. */
+  @Column({ type: 'bigint', default: 0 })
+  beats!: string;
+}

@@ -1,0 +1,148 @@
+// Gives claimed work back to the queue: at shutdown, after a claim whose reply was lost, and for workers that died.
+
+import { type Runner, sql } from './statement.js';
+
+/** One execution that was given back or taken from a dead worker. */
+export interface GivenBack {
+  id: string;
+  queue: string;
+  name: string;
+  crashes: number;
+  /** It has crashed its workers too often and was failed instead. */
+  quarantined: boolean;
+}
+
+// The fence rises here, so a late write of whoever held the work matches no row. What is not returned (somebody else has
+// moved it, or it is paused) is not ours to return; but a workflow's queue row may have stood for an event that nobody else
+// saw, so it is woken again, and so is a task with an order (a cancel) in its inbox. Whether it was returned is asked of the
+// update itself: this statement's snapshot may be older than the commit that the update waited for.
+// A task that has its next attempt scheduled, or was handed over to the outside, was only looked at: it keeps its fence, its
+// time and its token.
+const RETURNED = `returned AS (
+    UPDATE rhythm.executions e SET fence = e.fence + 1, crashes = e.crashes + $CRASH
+    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
+      AND NOT (e.type = 'task' AND (e.status = 'suspended' OR EXISTS (
+        SELECT 1 FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.fence = e.fence)))
+    RETURNING e.id, e.bucket, e.type, e.status, e.queue, e.priority, e.fence, e.crashes, e.target_name, e.parent_id, e.parent_call, e.attempts
+  ), requeued AS (
+    INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+    SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN fence END FROM returned
+  ), rewoken AS (
+    INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+    SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
+    FROM items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
+    WHERE e.status NOT IN ('completed', 'cancelled', 'failed')
+      AND (e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned))
+        OR e.type = 'task' AND EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket))
+  )`;
+
+// Items still held by the worker stay out of it; its claim row goes when they end.
+const GIVE_BACK = sql(
+  'give_back',
+  `WITH gone AS (
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) RETURNING c.ids, c.buckets, c.fences
+  ), items AS MATERIALIZED (
+    SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
+  ), ${RETURNED.replace('$CRASH', '0')}
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
+);
+
+const GIVE_BACK_SOME = sql(
+  'give_back_some',
+  `WITH items AS MATERIALIZED (
+    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
+  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), ${RETURNED.replace('$CRASH', '0')}
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
+);
+
+// Like giving back, but not before a while: for work that this worker must not hold now.
+const PUT_OFF = sql(
+  'put_off',
+  `WITH items AS MATERIALIZED (
+    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
+  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), returned AS (
+    UPDATE rhythm.executions e SET fence = e.fence + 1
+    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
+    RETURNING e.id, e.bucket, e.type, e.fence
+  ), rewoken AS (
+    INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
+    SELECT e.id, e.bucket, 'wake', 0, now() + $6 * interval '1 millisecond'
+    FROM items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
+    WHERE e.status NOT IN ('completed', 'cancelled', 'failed') AND e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned))
+    ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = least(rhythm.scheduled_queue.due_at, excluded.due_at)
+  )
+  INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
+  SELECT id, bucket, 'run', 0, now() + $6 * interval '1 millisecond', CASE WHEN type = 'task' THEN fence END FROM returned
+  ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE
+    SET due_at = greatest(rhythm.scheduled_queue.due_at, excluded.due_at), fence = excluded.fence`,
+);
+
+// The heartbeat is deleted only if it has not moved since the sweeper last saw it; a worker that finds its row gone starts over.
+const RECOVER = sql(
+  'recover_worker',
+  `WITH dead AS (
+    DELETE FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1 AND w.beats = $2 RETURNING w.worker_id
+  ), gone AS (
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1
+      AND (EXISTS (SELECT 1 FROM dead) OR NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1))
+    RETURNING c.ids, c.buckets, c.fences
+  ), items AS MATERIALIZED (
+    SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
+  ), ${RETURNED.replace('$CRASH', '1')}, noted AS (
+    INSERT INTO rhythm.history (execution_id, bucket, seq, kind, worker_id, detail)
+    SELECT id, bucket, nextval('rhythm.event_seq'), 'recovered', $1, jsonb_build_object('crashes', crashes) FROM returned
+  )
+  SELECT id, queue, target_name AS name, crashes, crashes > $3 AS quarantined FROM returned
+  UNION ALL SELECT NULL, NULL, worker_id, 0, false FROM dead`,
+);
+
+/** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
+export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[]): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds]);
+}
+
+/** Gives back some items, and deletes the claims that are done with. */
+export async function giveBackItems(
+  db: Runner,
+  workerId: string,
+  items: readonly { id: string; bucket: number; fence: number }[],
+  doneClaims: readonly string[],
+): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK_SOME, [
+    workerId,
+    doneClaims,
+    items.map((item) => item.id),
+    items.map((item) => item.bucket),
+    items.map((item) => item.fence),
+  ]);
+}
+
+/** Gives back items, runnable again after a while. */
+export async function putOffItems(
+  db: Runner,
+  workerId: string,
+  items: readonly { id: string; bucket: number; fence: number }[],
+  doneClaims: readonly string[],
+  delayMs: number,
+): Promise<void> {
+  await db.rows(PUT_OFF, [
+    workerId,
+    doneClaims,
+    items.map((item) => item.id),
+    items.map((item) => item.bucket),
+    items.map((item) => item.fence),
+    delayMs,
+  ]);
+}
+
+/**
+ * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue with a raised fence.
+ * Answers undefined when it was not dead after all. Safe to run from every worker at once.
+ */
+export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<GivenBack[] | undefined> {
+  const rows = await db.rows<GivenBack & { id: string | null }>(RECOVER, [workerId, beats, maxCrashes]);
+  if (rows.length === 0) return undefined;
+  return rows.filter((row) => row.id !== null);
+}

@@ -1,0 +1,64 @@
+// A worker's sign of life, and what a worker must know about itself and the others.
+
+import { type Runner, sql } from './statement.js';
+
+export interface WorkerDescription {
+  workerId: string;
+  host: string;
+  pid: number;
+  queues: readonly string[];
+  concurrency: number;
+  codeVersion: string;
+}
+
+const REGISTER = sql(
+  'register_worker',
+  `INSERT INTO rhythm.worker_heartbeats (worker_id, host, pid, queues, concurrency, code_version) VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+const BEAT = sql('beat', `UPDATE rhythm.worker_heartbeats SET beats = beats + 1, beat_at = now() WHERE worker_id = $1 RETURNING beats`);
+const LEAVE = sql('leave', `DELETE FROM rhythm.worker_heartbeats WHERE worker_id = $1`);
+const CLAIM_IDS = sql('claim_ids', `SELECT claim_id AS id FROM rhythm.claims WHERE worker_id = $1`);
+const LOST = sql(
+  'lost_items',
+  `SELECT d.id, d.fence FROM unnest($1::text[], $2::smallint[], $3::bigint[]) AS d(id, bucket, fence)
+  LEFT JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket WHERE e.fence IS DISTINCT FROM d.fence`,
+);
+// Workers by their beat; a claim whose worker has no heartbeat row counts as a worker that is silent for ever.
+const BEATS = sql(
+  'read_beats',
+  `SELECT worker_id AS "workerId", beats FROM rhythm.worker_heartbeats
+  UNION ALL
+  SELECT DISTINCT c.worker_id, -1 FROM rhythm.claims c WHERE NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = c.worker_id)`,
+);
+
+export async function registerWorker(db: Runner, worker: WorkerDescription): Promise<void> {
+  await db.rows(REGISTER, [worker.workerId, worker.host, worker.pid, worker.queues, worker.concurrency, worker.codeVersion]);
+}
+
+/** Beats. Answers false when the worker has been declared dead. */
+export async function beat(db: Runner, workerId: string): Promise<boolean> {
+  return (await db.rows(BEAT, [workerId])).length > 0;
+}
+
+/** Takes the worker off the list; its claims must be gone by then. */
+export async function leave(db: Runner, workerId: string): Promise<void> {
+  await db.rows(LEAVE, [workerId]);
+}
+
+/** The claims that the database knows of for this worker. */
+export async function claimIds(db: Runner, workerId: string): Promise<string[]> {
+  return (await db.rows<{ id: string }>(CLAIM_IDS, [workerId])).map((row) => row.id);
+}
+
+/** Which of the held executions are no longer at the fence they were claimed at. */
+export async function lostItems(
+  db: Runner,
+  held: readonly { id: string; bucket: number; fence: number }[],
+): Promise<{ id: string; fence: number }[]> {
+  return db.rows(LOST, [held.map((item) => item.id), held.map((item) => item.bucket), held.map((item) => item.fence)]);
+}
+
+/** How often each worker has beaten. */
+export async function readBeats(db: Runner): Promise<{ workerId: string; beats: number }[]> {
+  return db.rows(BEATS);
+}

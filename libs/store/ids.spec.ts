@@ -1,0 +1,30 @@
+// Ids: the root of a tree of runs, and the bucket that all of it shares.
+
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { bucketOf, childId, keyedId, newId, rootOf } from './ids.js';
+
+describe('ids', () => {
+  it('find the root of a run below user-given, generated and keyed ids', () => {
+    expect(rootOf('order-7')).toBe('order-7');
+    expect(rootOf('order-7:3:12')).toBe('order-7');
+    expect(rootOf(`${keyedId('pay:card', '12')}:4`)).toBe('key:pay%3Acard:12');
+    expect(rootOf('cron:nightly:2026-01-01T00%3A00')).toBe('cron:nightly:2026-01-01T00%3A00');
+  });
+
+  it('put a whole tree into one bucket, and different names or keys into different ids', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.nat(), (name, key, call) => {
+        const id = keyedId(name, key);
+        expect(bucketOf(childId(childId(id, call), 1))).toBe(bucketOf(id));
+        expect(rootOf(childId(id, call))).toBe(id);
+        expect(keyedId(`${name}:`, key)).not.toBe(keyedId(name, `:${key}`));
+      }),
+    );
+  });
+
+  it('spread over all 64 buckets', () => {
+    const seen = new Set(Array.from({ length: 2_000 }, () => bucketOf(newId())));
+    expect(seen.size).toBe(64);
+  });
+});

@@ -1,0 +1,163 @@
+// Starts executions: one statement for any number of them, in the caller's transaction or the engine's.
+
+import { bucketOf } from './ids.js';
+import { jsonColumns } from './json-columns.js';
+import { type Runner, sql } from './statement.js';
+
+/** Retry policy that a single call asks for; what is absent is decided by the task's declaration. */
+export interface StoredRetry {
+  maxAttempts?: number;
+  backoff?: 'fixed' | 'exponential';
+  delayMs?: number;
+  maxDelayMs?: number;
+  jitter?: boolean;
+}
+
+/** What one start asks for beyond the declaration of its task; stored with the execution, readable by people. */
+export interface ExecutionOptions {
+  /** Bound of one attempt. */
+  timeoutMs?: number;
+  /** How long it may wait before it starts. */
+  startTimeoutMs?: number;
+  /** Bound of the whole execution. */
+  totalTimeoutMs?: number;
+  retry?: StoredRetry;
+  /** Handed to the task; the execution's id when absent. */
+  idempotencyKey?: string;
+  /** Start after this many milliseconds of the database's clock … */
+  delayMs?: number;
+  /** … or at this time, ISO 8601. */
+  runAt?: string;
+}
+
+/** An execution to be started. */
+export interface NewExecution {
+  id: string;
+  type: 'task' | 'workflow';
+  targetName: string;
+  queue: string;
+  priority?: number;
+  /** JSON text; absent means `undefined`. */
+  input?: string;
+  /** Content hash, for workflows. */
+  version?: string;
+  parentId?: string;
+  /** Negative for a child with an id of its own that a failing turn started: nobody waits for it until the turn is run again. */
+  parentCall?: number;
+  tags?: readonly string[];
+  options?: ExecutionOptions;
+}
+
+/** What became of one start. `existing`: the same run was there already; `conflict`: the id belongs to a different one. */
+export interface StartOutcome {
+  id: string;
+  outcome: 'created' | 'existing' | 'conflict';
+  /** What differs, for a conflict. */
+  differs?: 'type' | 'name' | 'input';
+}
+
+// Only inserts, on keys that no other transaction can share (a caller's own id may wait for its twin): an open user
+// transaction holds nobody up. The due times are read from the inserted options, so that no CTE joins another.
+// They count from statement_timestamp(): now() is when the caller's transaction began, which may be long ago.
+const INSERT = sql(
+  'insert_executions',
+  `WITH new AS (
+    INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
+    SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
+      d.inputs::jsonb, d.inputs_verbatim::json, d.tags::text[], d.options::jsonb
+    FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
+      AS d(id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
+    ON CONFLICT (id, bucket) DO NOTHING
+    RETURNING id, bucket, type, queue, priority, options,
+      CASE WHEN options ? 'runAt' THEN (options->>'runAt')::timestamptz
+           WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
+  ), queued AS (
+    INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+    SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM new WHERE due_at IS NULL
+  ), scheduled AS (
+    INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
+    SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM new WHERE due_at IS NOT NULL
+    UNION ALL
+    SELECT id, bucket, 'deadline', 0, coalesce(due_at, statement_timestamp()) + (options->>'totalTimeoutMs')::float8 * interval '1 millisecond', NULL
+    FROM new WHERE options ? 'totalTimeoutMs'
+    UNION ALL
+    SELECT id, bucket, 'start', 0, coalesce(due_at, statement_timestamp()) + (options->>'startTimeoutMs')::float8 * interval '1 millisecond', NULL
+    FROM new WHERE options ? 'startTimeoutMs'
+  )
+  SELECT id FROM new`,
+);
+
+const TWINS = sql(
+  'read_twins',
+  `SELECT e.id, e.type, e.target_name, coalesce(e.inputs_verbatim::text, e.inputs::text) AS input
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`,
+);
+
+/** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
+export async function insertExecutions(db: Runner, executions: readonly NewExecution[]): Promise<StartOutcome[]> {
+  const inserted = new Set((await db.rows<{ id: string }>(INSERT, insertValues(executions))).map((row) => row.id));
+  if (inserted.size === executions.length) return executions.map(({ id }) => ({ id, outcome: 'created' }));
+  return nameTwins(db, executions, inserted);
+}
+
+// A start that found its id taken. An id given twice in one batch is its own twin.
+async function nameTwins(db: Runner, executions: readonly NewExecution[], inserted: Set<string>): Promise<StartOutcome[]> {
+  const seen = new Set<string>();
+  const isTwin = (execution: NewExecution) => !inserted.has(execution.id) || seen.has(execution.id) || !seen.add(execution.id);
+  const twins = executions.map(isTwin);
+  const ids = [...new Set(executions.filter((_, n) => twins[n]).map((execution) => execution.id))];
+  const rows = await db.rows<{ id: string; type: string; target_name: string; input: string | null }>(TWINS, [ids, ids.map(bucketOf)]);
+  const existing = new Map(rows.map((row) => [row.id, row]));
+  return executions.map((execution, n) => {
+    const twin = existing.get(execution.id);
+    if (!twins[n] || !twin) return { id: execution.id, outcome: 'created' };
+    const differs = difference(execution, twin);
+    return differs ? { id: execution.id, outcome: 'conflict', differs } : { id: execution.id, outcome: 'existing' };
+  });
+}
+
+function difference(mine: NewExecution, theirs: { type: string; target_name: string; input: string | null }): StartOutcome['differs'] {
+  if (mine.type !== theirs.type) return 'type';
+  if (mine.targetName !== theirs.target_name) return 'name';
+  return canonical(mine.input) === canonical(theirs.input ?? undefined) ? undefined : 'input';
+}
+
+// Two inputs are the same when they hold the same values, in whatever order their keys were written.
+function canonical(text: string | undefined): string {
+  if (text === undefined) return 'undefined';
+  return JSON.stringify(JSON.parse(text), (_key, value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : value,
+  );
+}
+
+/** The columns of new executions as arrays, in the order of `executionColumns`. */
+export function insertValues(executions: readonly NewExecution[]): unknown[] {
+  const columns: unknown[][] = Array.from({ length: 13 }, () => new Array(executions.length));
+  // Sorted by nothing here: ids of one batch are all new, and a batch of callers' own ids is sorted by the caller of the door.
+  executions.forEach((execution, n) => {
+    const input = jsonColumns(execution.input);
+    const row = [
+      execution.id,
+      bucketOf(execution.id),
+      execution.type,
+      execution.targetName,
+      execution.queue,
+      execution.priority ?? 0,
+      execution.parentId ?? null,
+      execution.parentCall ?? null,
+      execution.version ?? null,
+      input.jsonb,
+      input.verbatim,
+      execution.tags?.length ? arrayLiteral(execution.tags) : null,
+      execution.options && Object.keys(execution.options).length > 0 ? JSON.stringify(execution.options) : null,
+    ];
+    for (let column = 0; column < row.length; column++) columns[column][n] = row[column];
+  });
+  return columns;
+}
+
+function arrayLiteral(items: readonly string[]): string {
+  return `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

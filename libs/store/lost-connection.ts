@@ -1,0 +1,16 @@
+// Tells a lost connection from an error that PostgreSQL answered with, also in a transaction that belongs to the app.
+
+import type { EntityManager } from 'typeorm';
+
+/** Whether the connection of this transaction still answers. In a failed transaction the answer is an error, and that is one. */
+export async function stillConnected(manager: EntityManager): Promise<boolean> {
+  return manager.query('SELECT 1').then(() => true, wasAnswered);
+}
+
+/** True when the server itself refused, so that the outcome is known. 57P0x and 08xxx: it goes away. */
+// The app may have a copy of pg of its own, so the errors are known by what they carry and not by their class.
+export function wasAnswered(error: unknown): boolean {
+  const { driverError } = error as { driverError?: unknown };
+  const { severity, code } = (driverError ?? error) as { severity?: unknown; code?: unknown };
+  return typeof severity === 'string' && typeof code === 'string' && !/^(57P0|08)/.test(code);
+}

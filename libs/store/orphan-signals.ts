@@ -1,0 +1,24 @@
+// Finds and removes signals that waited too long for a run that never started.
+
+import { type Runner, sql } from './statement.js';
+
+// A signal may come before its run, so it is kept; how long, retention says. Only people ask for this, now and then: the
+// table is small (a run takes its signals with it), and an index by age would cost every sender.
+const MATCH = `s.created_at < $1 AND NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket)`;
+
+const COUNT = sql('count_orphan_signals', `SELECT count(*)::integer AS n FROM rhythm.signals s WHERE ${MATCH}`);
+
+const REMOVE = sql(
+  'remove_orphan_signals',
+  `DELETE FROM rhythm.signals WHERE ctid = ANY(ARRAY(SELECT s.ctid FROM rhythm.signals s WHERE ${MATCH} LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING seq`,
+);
+
+/** How many signals sent before a time are for an id that has no execution. */
+export async function countOrphanSignals(db: Runner, sentBefore: Date): Promise<number> {
+  return (await db.rows<{ n: number }>(COUNT, [sentBefore]))[0].n;
+}
+
+/** Removes one bounded batch of them. Call again until it answers 0; safe to stop anywhere. */
+export async function removeOrphanSignals(db: Runner, sentBefore: Date, limit = 500): Promise<number> {
+  return (await db.rows(REMOVE, [sentBefore, limit])).length;
+}

@@ -1,0 +1,112 @@
+// The store of one process: its pool, its hints, and the way to connections of the engine's own.
+
+import type { DataSource, EntityManager } from 'typeorm';
+import { type ConnectionOptions, EngineConnection, joinTransaction, Link, PoolRunner } from './connections.js';
+import { assertSchema, createDataSource, migrate } from './migrate.js';
+import { Notifications } from './notifications.js';
+import type { Runner } from './statement.js';
+
+/** How a process reaches its database. */
+export interface StoreOptions {
+  url: string;
+  /** Default `rhythm`. */
+  schema?: string;
+  /** The address is a transaction pooler: unnamed statements, and LISTEN only through `directUrl`. */
+  pooled?: boolean;
+  /** An address without the pooler, for LISTEN. */
+  directUrl?: string;
+  /** A replica for list and show. */
+  readUrl?: string;
+  /** Connections of the pool; the engine holds a few of its own beside it. Default 5. */
+  poolSize?: number;
+  poolMin?: number;
+  connectTimeoutMs?: number;
+  /** After how long a connection of the engine that does not answer is given up. Default 60,000. */
+  answerTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  maxLifetimeMs?: number;
+  applicationName?: string;
+}
+
+/** The database as the rest of the product sees it. */
+export class Store {
+  readonly schema: string;
+  readonly pooled: boolean;
+  /** The pool: for services and everything that is not hot. */
+  readonly db: PoolRunner;
+  /** Where list and show read; the pool itself unless there is a replica. */
+  readonly reader: PoolRunner;
+  readonly hints: Notifications;
+  private readonly connection: ConnectionOptions;
+  private source: DataSource | undefined;
+
+  private constructor(private readonly options: StoreOptions) {
+    this.schema = options.schema ?? 'rhythm';
+    this.pooled = options.pooled ?? false;
+    this.connection = {
+      url: options.url,
+      schema: this.schema,
+      pooled: this.pooled,
+      applicationName: options.applicationName,
+      connectTimeoutMs: options.connectTimeoutMs,
+      answerTimeoutMs: options.answerTimeoutMs,
+    };
+    const size = {
+      max: options.poolSize ?? 5,
+      min: options.poolMin,
+      idleTimeoutMs: options.idleTimeoutMs,
+      maxLifetimeMs: options.maxLifetimeMs,
+    };
+    this.db = new PoolRunner(this.connection, size);
+    this.reader = options.readUrl ? new PoolRunner({ ...this.connection, url: options.readUrl }, size) : this.db;
+    const direct = this.pooled ? options.directUrl : options.url;
+    this.hints = new Notifications(this.db, direct ? { ...this.connection, url: direct, pooled: false } : undefined, this.schema);
+  }
+
+  /** Connects, and migrates or checks the schema. */
+  static async open(options: StoreOptions & { autoMigrate?: boolean }): Promise<Store> {
+    const store = new Store(options);
+    const source = await store.dataSource();
+    try {
+      if (options.autoMigrate ?? true) await migrate(source);
+      await assertSchema(source);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /** TypeORM over the same tables, for migrations and admin work. Opened when first asked for. */
+  async dataSource(): Promise<DataSource> {
+    // Past the pooler where there is a way: what an admin asks for may take long.
+    this.source ??= createDataSource({
+      url: this.options.directUrl ?? this.options.url,
+      schema: this.schema,
+      applicationName: this.options.applicationName,
+      connectTimeoutMs: this.options.connectTimeoutMs,
+    });
+    if (!this.source.isInitialized) await this.source.initialize();
+    return this.source;
+  }
+
+  /**
+   * A connection that one loop of the engine keeps for itself, opened again whenever it is lost. One that must notice a
+   * silent server sooner than the rest says how long it waits for an answer.
+   */
+  link(answerTimeoutMs = this.connection.answerTimeoutMs): Link {
+    return new Link(() => EngineConnection.open({ ...this.connection, answerTimeoutMs }));
+  }
+
+  /** The caller's own transaction as a runner. */
+  join(manager: EntityManager): Promise<Runner> {
+    return joinTransaction(manager, this.schema);
+  }
+
+  async close(): Promise<void> {
+    await this.hints.stop();
+    await this.db.close();
+    if (this.reader !== this.db) await this.reader.close();
+    if (this.source?.isInitialized) await this.source.destroy();
+  }
+}

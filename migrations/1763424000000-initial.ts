@@ -1,0 +1,206 @@
+// The first schema: runs, their queues and events, the claims of workers, and the definitions of workflows.
+
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class Initial1763424000000 implements MigrationInterface {
+  name = 'Initial1763424000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of UP) await runner.query(statement.replace(/\brhythm\./g, `${schemaOf(runner)}.`));
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const statement of DOWN) await runner.query(statement.replace(/\brhythm\./g, `${schemaOf(runner)}.`));
+  }
+}
+
+function schemaOf(runner: QueryRunner): string {
+  const { schema } = runner.connection.options as { schema?: string };
+  return `"${(schema ?? 'rhythm').replaceAll('"', '""')}"`;
+}
+
+// `COLLATE "C"` on ids and queue names: byte order is faster to compare, and the children of a run are one range of the key.
+// fillfactor 50 keeps room on the page for the one or two updates of a run, so that they stay HOT.
+const UP = [
+  `CREATE SEQUENCE rhythm.queue_seq`,
+  `CREATE SEQUENCE rhythm.event_seq`,
+  `CREATE SEQUENCE rhythm.activation_seq`,
+  `CREATE TABLE rhythm.executions (
+    id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    type text NOT NULL,
+    target_name text NOT NULL,
+    queue text COLLATE "C" NOT NULL,
+    priority smallint NOT NULL DEFAULT 0,
+    status text NOT NULL DEFAULT 'pending',
+    parent_id text COLLATE "C",
+    parent_call integer,
+    version text,
+    inputs jsonb,
+    inputs_verbatim json,
+    output jsonb,
+    output_verbatim json,
+    error jsonb,
+    options jsonb,
+    tags text[],
+    fence bigint NOT NULL DEFAULT 0,
+    attempts integer NOT NULL DEFAULT 0,
+    crashes smallint NOT NULL DEFAULT 0,
+    progress jsonb,
+    note text,
+    worker_id text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    started_at timestamptz,
+    finished_at timestamptz,
+    cancelled_at timestamptz,
+    CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
+  ) WITH (fillfactor = 50)`,
+  `CREATE INDEX executions_created ON rhythm.executions (created_at, id)`,
+  `CREATE INDEX executions_strays ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
+  `CREATE TABLE rhythm.work_queue (
+    queue text COLLATE "C" NOT NULL,
+    rank smallint NOT NULL,
+    seq bigint NOT NULL,
+    bucket smallint NOT NULL,
+    execution_id text COLLATE "C" NOT NULL,
+    fence bigint,
+    CONSTRAINT work_queue_pkey PRIMARY KEY (queue, rank, seq, bucket)
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
+  `CREATE TABLE rhythm.scheduled_queue (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    call bigint NOT NULL,
+    due_at timestamptz NOT NULL,
+    fence bigint,
+    CONSTRAINT scheduled_queue_pkey PRIMARY KEY (execution_id, bucket, kind, call)
+  )`,
+  `CREATE INDEX scheduled_queue_due ON rhythm.scheduled_queue (due_at)`,
+  `CREATE TABLE rhythm.inbox (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    seq bigint NOT NULL,
+    kind text NOT NULL,
+    call integer NOT NULL,
+    payload json,
+    CONSTRAINT inbox_pkey PRIMARY KEY (execution_id, bucket, seq)
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
+  `CREATE TABLE rhythm.signals (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    seq bigint NOT NULL,
+    name text NOT NULL,
+    payload json,
+    dedupe_key text COLLATE "C",
+    created_at timestamptz NOT NULL DEFAULT now(),
+    consumed_at timestamptz,
+    CONSTRAINT signals_pkey PRIMARY KEY (execution_id, bucket, seq)
+  )`,
+  `CREATE UNIQUE INDEX signals_key ON rhythm.signals (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL`,
+  `CREATE TABLE rhythm.claims (
+    worker_id text COLLATE "C" NOT NULL,
+    claim_id text COLLATE "C" NOT NULL,
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    ids text[] COLLATE "C" NOT NULL,
+    buckets smallint[] NOT NULL,
+    fences bigint[] NOT NULL,
+    CONSTRAINT claims_pkey PRIMARY KEY (worker_id, claim_id)
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)`,
+  `CREATE TABLE rhythm.resume_groups (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    group_no integer NOT NULL,
+    until text NOT NULL,
+    remaining integer NOT NULL,
+    members int4multirange NOT NULL,
+    CONSTRAINT resume_groups_pkey PRIMARY KEY (execution_id, bucket, group_no)
+  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)`,
+  `CREATE TABLE rhythm.workflow_definitions (
+    name text COLLATE "C" NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    source text NOT NULL,
+    file text,
+    program text NOT NULL,
+    activation bigint NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT workflow_definitions_pkey PRIMARY KEY (name, version)
+  )`,
+  `CREATE TABLE rhythm.workflow_execution_context (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    snapshot json,
+    snapshot_ref text,
+    calls integer NOT NULL DEFAULT 0,
+    CONSTRAINT workflow_execution_context_pkey PRIMARY KEY (execution_id, bucket)
+  ) WITH (fillfactor = 50)`,
+  // lz4 writes a large snapshot in less than half of pglz's time (docs/adr/0008); a server built without it keeps its default.
+  `DO $$ BEGIN
+    ALTER TABLE rhythm.workflow_execution_context ALTER COLUMN snapshot SET COMPRESSION lz4;
+  EXCEPTION WHEN feature_not_supported THEN NULL;
+  END $$`,
+  `CREATE TABLE rhythm.worker_heartbeats (
+    worker_id text COLLATE "C" NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    queues text[] NOT NULL,
+    concurrency integer NOT NULL,
+    code_version text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    beat_at timestamptz NOT NULL DEFAULT now(),
+    beats bigint NOT NULL DEFAULT 0,
+    CONSTRAINT worker_heartbeats_pkey PRIMARY KEY (worker_id)
+  ) WITH (fillfactor = 50)`,
+  `CREATE TABLE rhythm.marked_executions (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    status text NOT NULL,
+    marked_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT marked_executions_pkey PRIMARY KEY (execution_id, bucket)
+  )`,
+  `CREATE INDEX marked_executions_status ON rhythm.marked_executions (status, marked_at)`,
+  `CREATE TABLE rhythm.history (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    seq bigint NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(),
+    kind text NOT NULL,
+    worker_id text,
+    detail jsonb,
+    CONSTRAINT history_pkey PRIMARY KEY (execution_id, bucket, seq)
+  )`,
+  `CREATE TABLE rhythm.completion_tokens (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    fence bigint NOT NULL,
+    CONSTRAINT completion_tokens_pkey PRIMARY KEY (execution_id, bucket, hash)
+  )`,
+  `CREATE TABLE rhythm.schema_info (
+    id smallint NOT NULL,
+    version integer NOT NULL,
+    min_code_version integer NOT NULL,
+    CONSTRAINT schema_info_pkey PRIMARY KEY (id)
+  )`,
+  `INSERT INTO rhythm.schema_info (id, version, min_code_version) VALUES (1, 1, 1)`,
+  // One status column for people: what is claimed at its present fence is running, and the worker is the one that holds it.
+  `CREATE VIEW rhythm.execution_status AS
+    SELECT e.id, e.type, e.target_name, e.queue, e.priority,
+      CASE WHEN h.worker_id IS NOT NULL AND e.status IN ('pending', 'suspended') THEN 'running' ELSE e.status END AS status,
+      coalesce(h.worker_id, e.worker_id) AS worker_id,
+      e.parent_id, e.version, e.inputs, e.output, e.error, e.attempts, e.crashes, e.tags, e.note,
+      e.created_at, e.started_at, e.finished_at, e.cancelled_at
+    FROM rhythm.executions e
+    LEFT JOIN (
+      SELECT DISTINCT ON (i.id, i.bucket) i.id, i.bucket, i.fence, c.worker_id
+      FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
+      ORDER BY i.id, i.bucket, i.fence DESC
+    ) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`,
+];
+
+const DOWN = [
+  `DROP VIEW rhythm.execution_status`,
+  `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
+    rhythm.workflow_execution_context, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
+    rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.executions`,
+  `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
+];
