@@ -1,0 +1,110 @@
+// Takes work whenever there is room for it: at once after a hint, by polling behind that.
+
+import { ANY, claimWork, dropLateEvents, newId, type Store } from '../../libs/store/index.js';
+import { Doorbell } from './alarm.js';
+import type { EngineEvents } from './engine-events.js';
+import type { EngineOptions } from './engine-options.js';
+import type { HeldItem, HeldWork } from './held-work.js';
+
+export interface ClaimLoopParts {
+  store: Store;
+  workerId: string;
+  held: HeldWork;
+  options: EngineOptions;
+  events: EngineEvents;
+  /** How many more executions may be taken now. */
+  room(): number;
+  /** Runs what was claimed; must not throw. */
+  dispatch(items: HeldItem[]): void;
+  /** A claim of unknown outcome: the worker's own list must be looked at. */
+  doubt(): void;
+}
+
+/** The claim loop of one worker. */
+export class ClaimLoop {
+  private readonly bell = new Doorbell();
+  private readonly link;
+  private readonly deaf: () => void;
+  private running = true;
+  private finished: Promise<void> = Promise.resolve();
+  private turn = 0;
+  private full = false;
+  /** The last claim came back short: the queues were empty a moment ago. */
+  short = false;
+
+  constructor(private readonly parts: ClaimLoopParts) {
+    this.link = parts.store.link();
+    const served = new Set([...parts.options.queues, ANY]);
+    this.deaf = parts.store.hints.on('work', (queue) => {
+      if (served.has(queue)) this.nudge();
+    });
+  }
+
+  start(): void {
+    this.finished = this.loop();
+  }
+
+  /** There may be work. */
+  nudge(): void {
+    this.bell.ring();
+  }
+
+  /** There is room again; of use only if that was what the loop waited for. */
+  roomFreed(): void {
+    if (this.full) this.bell.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    this.deaf();
+    this.nudge();
+    await this.finished;
+    await this.link.close();
+  }
+
+  private async loop(): Promise<void> {
+    const { options } = this.parts;
+    while (this.running) {
+      const limit = Math.min(this.parts.room(), options.claimBatch);
+      if (limit <= 0) {
+        this.full = true;
+        await this.bell.wait(options.pollMs);
+        this.full = false;
+        continue;
+      }
+      const taken = await this.claim(limit);
+      if (!this.running) return;
+      this.short = taken < limit;
+      if (this.short) await this.bell.wait(options.pollMs);
+    }
+  }
+
+  private async claim(limit: number): Promise<number> {
+    const { workerId, held, options, events } = this.parts;
+    const claimId = newId();
+    held.ask(claimId);
+    try {
+      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit);
+      const items = held.take(claim);
+      if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
+      if (items.length > 0) this.parts.dispatch(items);
+      if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
+      return claim.taken;
+    } catch (error) {
+      // The reply was lost, not necessarily the claim.
+      held.unanswered(claimId);
+      events.emit({ type: 'trouble', where: 'claim', error });
+      this.parts.doubt();
+      await this.bell.wait(Math.min(500, options.pollMs));
+      return 0;
+    }
+  }
+
+  // Several queues take turns at being first, so that a full one does not starve the rest.
+  private queuesInTurn(): string[] {
+    const { queues } = this.parts.options;
+    if (queues.length < 2) return [...queues];
+    this.turn = (this.turn + 1) % queues.length;
+    return [...queues.slice(this.turn), ...queues.slice(0, this.turn)];
+  }
+}

@@ -1,0 +1,235 @@
+// Group commit: while one commit is in flight finished work gathers, and the next takes it all in one statement.
+
+import {
+  type CommitOutcome,
+  commitWork,
+  type EagerClaim,
+  isDatabaseError,
+  isRetryable,
+  type Runner,
+  type TaskCommit,
+  type TurnCommit,
+  type WorkCommit,
+} from '../../libs/store/index.js';
+import type { EngineEvents } from './engine-events.js';
+import type { HeldItem, HeldWork } from './held-work.js';
+
+/** Finished work that is written together: a task, a turn, or a task fused with the turn of its parent. */
+export interface FinishedWork {
+  /** The held items that end with it. */
+  items: readonly HeldItem[];
+  task?: TaskCommit;
+  turn?: TurnCommit;
+  /** The run of the turn; absent when it is the held item itself. */
+  run?: HeldItem;
+  /** Makes the failure of this very work, for when its values cannot be written. */
+  refused(error: unknown): FinishedWork | Promise<FinishedWork>;
+}
+
+/** What became of it. `won`: written. `lost`: somebody else has the execution; drop everything. */
+export interface CommitResult {
+  task: boolean;
+  turn: boolean;
+  /** False after a write of unknown outcome: `lost` may mean that the first try had succeeded. */
+  certain: boolean;
+}
+
+/** What the worker does around a commit. */
+export interface CommitHooks {
+  /** Told after every group, with what was written. */
+  written(works: readonly FinishedWork[], results: readonly CommitResult[]): void;
+  /** Chooses the children that this worker takes at once. */
+  choose(turns: readonly TurnCommit[]): EagerClaim | undefined;
+  /** The children that were chosen are ours: those of turns that won. */
+  taken(eager: EagerClaim, turns: readonly TurnCommit[], won: readonly boolean[]): void;
+  /** The choice may or may not have been written; the claim is found among the worker's own if it was. */
+  doubt(eager: EagerClaim): void;
+}
+
+interface Waiting {
+  work: FinishedWork;
+  resolve(result: CommitResult): void;
+}
+
+const MAX_UNITS = 500;
+const MAX_ROWS = 5_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+const RETRY_MS = 250;
+
+/** Writes finished work in groups. */
+export class Committer {
+  private waiting: Waiting[] = [];
+  private running = false;
+  private idle: (() => void)[] = [];
+  private stopped = false;
+
+  constructor(
+    private readonly db: Runner,
+    private readonly workerId: string,
+    private readonly held: HeldWork,
+    private readonly events: EngineEvents,
+    private readonly hooks: CommitHooks,
+  ) {}
+
+  /** How much waits to be written. */
+  get backlog(): number {
+    return this.waiting.length;
+  }
+
+  /** Resolves when the work is written, or lost. Never rejects: what cannot be written now is tried until the worker ends. */
+  submit(work: FinishedWork): Promise<CommitResult> {
+    return new Promise((resolve) => {
+      this.waiting.push({ work, resolve });
+      if (!this.running) void this.run();
+    });
+  }
+
+  /** Resolves when nothing waits any more, or after this long: the database may be away. */
+  async drained(withinMs: number): Promise<void> {
+    if (!this.running) return;
+    let late: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.idle.push(resolve);
+      late = setTimeout(resolve, withinMs);
+    });
+    clearTimeout(late);
+  }
+
+  /** From now on nothing is written: this worker was declared dead, or gave its work back. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async run(): Promise<void> {
+    this.running = true;
+    // Whatever finishes in the same moment joins the first group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0) {
+      const group = this.nextGroup();
+      const results = await this.write(group.map((entry) => entry.work));
+      group.forEach((entry, n) => {
+        entry.resolve(results[n]);
+      });
+    }
+    this.running = false;
+    for (const resolve of this.idle.splice(0)) resolve();
+  }
+
+  private nextGroup(): Waiting[] {
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    const runs = new Set<string>();
+    const asked = new Set<string>();
+    for (const { work } of this.waiting) {
+      // A turn may take over a child with an id of its own; one statement cannot write the same row for both of them.
+      const own = work.turn ? ownIds(work.turn) : [];
+      if (work.turn && (asked.has(work.turn.id) || own.some((id) => runs.has(id)))) break;
+      rows += 1 + (work.turn ? work.turn.children.length + work.turn.events.length : 0);
+      bytes += sizeOf(work);
+      if (count > 0 && (count >= MAX_UNITS || rows > MAX_ROWS || bytes > MAX_BYTES)) break;
+      count++;
+      if (work.turn) runs.add(work.turn.id);
+      for (const id of own) asked.add(id);
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  private async write(works: readonly FinishedWork[]): Promise<CommitResult[]> {
+    const claims = this.held.end(works.flatMap((work) => work.items));
+    const results = await this.writeGroup(works, claims, true);
+    this.held.closed(claims);
+    this.hooks.written(works, results);
+    return results;
+  }
+
+  // A data error names no row: each is written by itself then, and only the offender fails, with its own error.
+  private async writeGroup(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<CommitResult[]> {
+    let sure = certain;
+    for (;;) {
+      if (this.stopped) return works.map(() => ({ task: false, turn: false, certain: false }));
+      try {
+        return await this.writeOnce(works, claims, sure);
+      } catch (error) {
+        if (isRetryable(error)) continue;
+        if (isDatabaseError(error) && !isPassing(error.code)) return this.writeEach(works, claims, error);
+        this.events.emit({ type: 'trouble', where: 'commit', error });
+        sure = false;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  private async writeEach(works: readonly FinishedWork[], claims: readonly string[], error: unknown): Promise<CommitResult[]> {
+    if (works.length === 1) {
+      this.events.emit({ type: 'trouble', where: `commit of ${works[0].items[0]?.id ?? 'an execution'}`, error });
+      return this.writeGroup([await works[0].refused(error)], claims, true);
+    }
+    const results: CommitResult[] = [];
+    for (const work of works) results.push(...(await this.writeGroup([work], [], true)));
+    if (claims.length > 0) await this.writeGroup([], claims, true);
+    return results;
+  }
+
+  private async writeOnce(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<CommitResult[]> {
+    // Locked in one order, so that two groups rarely meet crosswise.
+    const order = works.map((_, n) => n).sort((a, b) => compare(works[a], works[b]));
+    const tasks: TaskCommit[] = [];
+    const turns: TurnCommit[] = [];
+    const places = new Map<number, { task?: number; turn?: number }>();
+    for (const n of order) {
+      const { task, turn } = works[n];
+      const place: { task?: number; turn?: number } = {};
+      if (task) place.task = tasks.push(task) - 1;
+      if (turn) place.turn = turns.push(task ? { ...turn, needs: place.task } : turn) - 1;
+      places.set(n, place);
+    }
+    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims });
+    return works.map((_, n) => {
+      const { task, turn } = places.get(n) ?? {};
+      return { task: task !== undefined && outcome.tasks[task], turn: turn !== undefined && outcome.turns[turn], certain };
+    });
+  }
+
+  // Eager dispatch: children that this worker can run now are born claimed, and never pass through the queue.
+  private async writeWithChildren(work: WorkCommit): Promise<CommitOutcome> {
+    const eager = work.turns.length > 0 ? this.hooks.choose(work.turns) : undefined;
+    if (!eager) return commitWork(this.db, work);
+    try {
+      const outcome = await commitWork(this.db, { ...work, eager });
+      this.hooks.taken(eager, work.turns, outcome.turns);
+      return outcome;
+    } catch (error) {
+      this.hooks.doubt(eager);
+      throw error;
+    }
+  }
+}
+
+// The database is full, shutting down or short of something, or its schema or our rights are not what they should be: nothing
+// is wrong with the values, so nobody's work is failed or dropped for it. It is tried until that has passed.
+function isPassing(code: string | undefined): boolean {
+  return code !== undefined && /^(25006|28|3D|3F|42|53|55|57|58)/.test(code);
+}
+
+function compare(a: FinishedWork, b: FinishedWork): number {
+  const x = a.turn ?? a.task;
+  const y = b.turn ?? b.task;
+  if (!x || !y) return 0;
+  return x.bucket - y.bucket || (x.id < y.id ? -1 : x.id > y.id ? 1 : 0);
+}
+
+function ownIds({ id, children }: TurnCommit): string[] {
+  if (children.length === 0) return [];
+  const generated = `${id}:`;
+  return children.filter((child) => !child.id.startsWith(generated)).map((child) => child.id);
+}
+
+function sizeOf({ task, turn }: FinishedWork): number {
+  let bytes = task?.output?.length ?? 0;
+  if (turn) {
+    bytes += (turn.output?.length ?? 0) + (turn.state.action === 'store' ? (turn.state.snapshot?.length ?? 0) : 0);
+    for (const child of turn.children) bytes += child.input?.length ?? 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,128 @@
+// Says that this worker lives, notices when it was declared dead, and declares others dead.
+
+import { beat, claimIds, giveBackClaims, lostItems, readBeats, recoverWorker, type Store } from '../../libs/store/index.js';
+import { Doorbell } from './alarm.js';
+import type { EngineEvents } from './engine-events.js';
+import type { EngineOptions } from './engine-options.js';
+import type { HeldWork } from './held-work.js';
+
+export interface HeartParts {
+  store: Store;
+  workerId: string;
+  held: HeldWork;
+  options: EngineOptions;
+  events: EngineEvents;
+  /** This worker was declared dead: everything it does must stop. */
+  dead(): void;
+  /** What was claimed at this fence is no longer ours. */
+  lost(executionId: string, fence: number): void;
+  /** Work went back to these queues. */
+  woke(queues: readonly string[]): void;
+}
+
+interface Observed {
+  beats: number;
+  /** Silence that this sweeper lived through itself, in milliseconds. */
+  silentMs: number;
+}
+
+/** The heart of one worker, on a connection of its own: a busy pool must not make it look dead. */
+export class Heart {
+  private readonly link;
+  private readonly bell = new Doorbell();
+  private readonly observed = new Map<string, Observed>();
+  private lastSweep: number | undefined;
+  private running = true;
+  private finished: Promise<void> = Promise.resolve();
+
+  constructor(private readonly parts: HeartParts) {
+    // A silent connection must be given up while there is still time to beat on another one.
+    this.link = parts.store.link(Math.max(1_000, parts.options.deadAfterMs / 3));
+  }
+
+  start(): void {
+    this.finished = this.loop();
+  }
+
+  /** A write had an unknown outcome: look at once which claims the database knows. */
+  doubt(): void {
+    this.bell.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    this.bell.ring();
+    await this.finished;
+    await this.link.close();
+  }
+
+  private async loop(): Promise<void> {
+    while (this.running) {
+      await this.bell.wait(this.parts.options.heartbeatMs);
+      if (!this.running) return;
+      try {
+        await this.once();
+      } catch (error) {
+        // What could not be read was not lived through: the observations start over.
+        this.lastSweep = undefined;
+        if (this.running) this.parts.events.emit({ type: 'trouble', where: 'heartbeat', error });
+        await this.bell.wait(Math.min(1_000, this.parts.options.heartbeatMs));
+      }
+    }
+  }
+
+  private async once(): Promise<void> {
+    const { workerId } = this.parts;
+    if (!(await beat(this.link, workerId))) {
+      this.running = false;
+      this.parts.dead();
+      return;
+    }
+    await this.giveBackUnknown();
+    await this.dropLost();
+    await this.sweep();
+  }
+
+  private async giveBackUnknown(): Promise<void> {
+    const { workerId, held, woke } = this.parts;
+    const unknown = held.unknown(await claimIds(this.link, workerId));
+    if (unknown.length === 0) return;
+    const given = await giveBackClaims(this.link, workerId, unknown);
+    woke([...new Set(given.map((item) => item.queue))]);
+  }
+
+  private async dropLost(): Promise<void> {
+    const held = this.parts.held.all();
+    if (held.length === 0) return;
+    for (const { id, fence } of await lostItems(this.link, held)) this.parts.lost(id, fence);
+  }
+
+  // A sweeper counts only silence between two of its own readings that both succeeded and were not far apart. So an outage of
+  // the database, or a pause of this process, makes nobody look dead.
+  private async sweep(): Promise<void> {
+    const { options, workerId } = this.parts;
+    const now = performance.now();
+    const lived = this.lastSweep === undefined ? undefined : now - this.lastSweep;
+    const counts = lived !== undefined && lived <= options.heartbeatMs * 2 + 1_000;
+    const beats = await readBeats(this.link);
+    this.lastSweep = now;
+    const present = new Set(beats.map((worker) => worker.workerId));
+    for (const id of this.observed.keys()) if (!present.has(id)) this.observed.delete(id);
+    for (const worker of beats) {
+      if (worker.workerId === workerId) continue;
+      const before = this.observed.get(worker.workerId);
+      const silentMs = before && before.beats === worker.beats && counts ? before.silentMs + (lived as number) : 0;
+      this.observed.set(worker.workerId, { beats: worker.beats, silentMs });
+      if (silentMs >= options.deadAfterMs) await this.recover(worker.workerId, worker.beats);
+    }
+  }
+
+  private async recover(deadId: string, beats: number): Promise<void> {
+    const { options, events, woke } = this.parts;
+    const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes);
+    this.observed.delete(deadId);
+    if (!recovered) return;
+    events.emit({ type: 'recovered', workerId: deadId, executions: recovered.map((item) => item.id) });
+    woke([...new Set(recovered.map((item) => item.queue))]);
+  }
+}

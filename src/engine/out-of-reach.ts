@@ -1,0 +1,16 @@
+// The error that is nobody's fault: what the work needs cannot be reached now, so it is put off and tried again.
+
+/** How long such work waits before it is tried again. */
+export const OUT_OF_REACH_MS = 1_000;
+
+/** The database or the snapshot store did not give what the work needs. Nothing is wrong with the work: it is tried again. */
+export class OutOfReachError extends Error {
+  readonly code = 'RHYTHM_OUT_OF_REACH';
+  /** False when the work had not begun, so that it cannot itself be the reason. */
+  readonly began: boolean;
+  constructor(what: string, cause: unknown, { began } = { began: true }) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'OutOfReachError';
+    this.began = began;
+  }
+}

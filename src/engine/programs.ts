@@ -1,0 +1,25 @@
+// Programs of workflows as the engine sees them: found by name and version, started and restored.
+
+import type { FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../libs/flow/index.js';
+
+/** A run in memory. */
+export interface RunningFlow {
+  turn(events: readonly FlowEvent[], host: FlowHost): TurnResult;
+  /** After `suspended`. */
+  snapshot(): string;
+}
+
+/** A program that can be run. */
+export interface RunnableProgram {
+  /** `numberAfter`: durable calls are numbered after this one; those up to it were given away by a turn that failed. */
+  start(input: JsonText | undefined, context: FlowContext, numberAfter: number): RunningFlow;
+  restore(snapshot: string, context: FlowContext, numberAfter: number): RunningFlow;
+}
+
+/** Finds programs. */
+export interface ProgramLoader {
+  /** The program of a pinned version; undefined when the database does not have it. */
+  load(name: string, version: string): Promise<RunnableProgram | undefined>;
+  /** The version a new run of this workflow starts with; undefined when there is no such workflow. */
+  resolve(name: string): Promise<string | undefined>;
+}

@@ -1,0 +1,39 @@
+// The seam for state that lives outside its row: a file system, an object store.
+
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Keeps large snapshots. A reference, once given, must stay readable until it is removed. */
+export interface SnapshotStore {
+  /** Snapshots of more bytes than this go here; smaller ones stay in their row. */
+  readonly thresholdBytes: number;
+  /** Stores before the turn commits, under a name that no other turn uses; answers the reference that the row keeps. */
+  put(executionId: string, fence: number, snapshot: string): Promise<string>;
+  get(reference: string): Promise<string>;
+  /** Called after the commit that replaced it; may be called twice. */
+  remove(reference: string): Promise<void>;
+}
+
+/** Snapshots as files in a folder that every worker can reach. */
+export class FileSnapshotStore implements SnapshotStore {
+  constructor(
+    private readonly folder: string,
+    readonly thresholdBytes = 64 * 1024,
+  ) {}
+
+  async put(executionId: string, fence: number, snapshot: string): Promise<string> {
+    await mkdir(this.folder, { recursive: true });
+    // Ids may hold any character; the file name must not.
+    const name = `${Buffer.from(executionId).toString('base64url')}.${fence}.json`;
+    await writeFile(join(this.folder, name), snapshot);
+    return name;
+  }
+
+  async get(reference: string): Promise<string> {
+    return readFile(join(this.folder, reference), 'utf8');
+  }
+
+  async remove(reference: string): Promise<void> {
+    await rm(join(this.folder, reference), { force: true });
+  }
+}

@@ -1,0 +1,65 @@
+// Finds the programs of workflows: those loaded in this process first, then those in the database.
+
+import { type FlowAllowList, type FlowLimits, loadProgram, type Program, restoreRun, startRun } from '../../libs/flow/index.js';
+import { currentDefinition, getDefinition, type Store } from '../../libs/store/index.js';
+import type { ProgramLoader, RunnableProgram } from './programs.js';
+
+/** The workflows that this process was given. */
+export interface LoadedFlows {
+  get(name: string): { version: string; program: Program; allow: FlowAllowList | undefined } | undefined;
+}
+
+// Programs of versions that are no longer deployed; a version never changes, so they can be kept.
+const CACHED = 200;
+// How long "there is no such workflow" and "this is current" are believed.
+const CURRENT_MS = 1_000;
+
+/** The loader of a process with loaded flows and a store. */
+export class StoredPrograms implements ProgramLoader {
+  private readonly cache = new Map<string, RunnableProgram>();
+  private readonly current = new Map<string, { version: string | undefined; at: number }>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly flows: LoadedFlows,
+    private readonly limits: Partial<FlowLimits>,
+  ) {}
+
+  async load(name: string, version: string): Promise<RunnableProgram | undefined> {
+    const key = `${name}\0${version}`;
+    const known = this.cache.get(key);
+    if (known) return known;
+    const program = await this.find(name, version);
+    if (!program) return undefined;
+    const runnable = this.runnable(program, this.flows.get(name)?.allow);
+    this.cache.set(key, runnable);
+    if (this.cache.size > CACHED) this.cache.delete(this.cache.keys().next().value as string);
+    return runnable;
+  }
+
+  // A process that has the flow loaded starts its own text; otherwise the version that is current in the database.
+  async resolve(name: string): Promise<string | undefined> {
+    const loaded = this.flows.get(name);
+    if (loaded) return loaded.version;
+    const known = this.current.get(name);
+    if (known && performance.now() - known.at < CURRENT_MS) return known.version;
+    const version = (await currentDefinition(this.store.db, name))?.version;
+    this.current.set(name, { version, at: performance.now() });
+    return version;
+  }
+
+  private async find(name: string, version: string): Promise<Program | undefined> {
+    const loaded = this.flows.get(name);
+    if (loaded?.version === version) return loaded.program;
+    const stored = await getDefinition(this.store.db, name, version);
+    return stored && loadProgram(stored.program);
+  }
+
+  private runnable(program: Program, allow: FlowAllowList | undefined): RunnableProgram {
+    const { limits } = this;
+    return {
+      start: (inputs, context, numberAfter) => startRun(program, { inputs, context, numberAfter, limits, allow }),
+      restore: (snapshot, context, numberAfter) => restoreRun(program, snapshot, { context, numberAfter, limits, allow }),
+    };
+  }
+}

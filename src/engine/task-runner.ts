@@ -1,0 +1,278 @@
+// Runs one attempt of a task: hands it its context, bounds its time, and turns what it did into something to be written.
+
+import {
+  bucketOf,
+  createCompletionToken,
+  type ParentCall,
+  type Runner,
+  reportProgress,
+  rootOf,
+  type TaskCommit,
+} from '../../libs/store/index.js';
+import { didYouMean, listNames } from '../nearest.js';
+import { toJsonText } from '../payload.js';
+import type { RegisteredTask } from '../tasks/task.registry.js';
+import type { TaskContext } from '../tasks/task-context.js';
+import type { TaskPolicy } from '../tasks/task-options.js';
+import type { EngineLogger, EngineOptions, TaskSource } from './engine-options.js';
+import { cancelledError, timeoutError, toErrorData } from './error-data.js';
+import type { HeldItem, StopReason } from './held-work.js';
+import { OutOfReachError } from './out-of-reach.js';
+import { nextDelay, policyOf } from './retry-policy.js';
+
+/**
+ * What an attempt came to: something to be written, or nothing because the item was stopped. `outOfReach`: the database went
+ * away under it; the commit is what to write if that is not to be believed any more.
+ */
+export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError } | { stopped: StopReason };
+
+export interface TaskRunnerParts {
+  tasks: TaskSource;
+  /** For heartbeats and tokens. */
+  db: Runner;
+  options: EngineOptions;
+  logger: EngineLogger;
+  random: () => number;
+}
+
+// A worker with older code may meet a task it does not know; others may know it, so it is tried a few times.
+const UNKNOWN_POLICY: TaskPolicy = {
+  queue: 'default',
+  priority: 0,
+  maxAttempts: 3,
+  backoff: 'exponential',
+  delayMs: 1_000,
+  maxDelayMs: 10_000,
+  jitter: true,
+  transactional: false,
+};
+
+const LONGEST_MS = 2_147_483_647;
+
+export class TaskRunner {
+  constructor(private readonly parts: TaskRunnerParts) {}
+
+  /** Runs the attempt of a claimed task. `around` wraps the call, for transactional tasks. */
+  async run(
+    item: HeldItem,
+    around: (task: RegisteredTask, call: (manager?: unknown) => Promise<unknown>) => Promise<unknown>,
+  ): Promise<AttemptOutcome> {
+    const task = this.parts.tasks.get(item.name);
+    const policy = policyOf(task?.policy ?? UNKNOWN_POLICY, item.options);
+    const attempt = new Attempt(item, policy, this.parts);
+    try {
+      if (!task) throw this.unknown(item.name);
+      const value = await attempt.race(async () => {
+        const returned = await around(task, (manager) => Promise.resolve(task.run(parse(item.input), attempt.context(manager))));
+        // Asked for without an await, the token may still be on its way; if it cannot be made, the attempt has failed.
+        await attempt.handOver;
+        return returned;
+      });
+      if (attempt.stopped) return { stopped: attempt.stopped };
+      if (attempt.handOver) return { commit: this.handedOver(item) };
+      const output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
+      return { commit: completed(item, output) };
+    } catch (error) {
+      if (attempt.stopped) return { stopped: attempt.stopped };
+      return { commit: this.failed(item, policy, error), ...(error instanceof OutOfReachError ? { outOfReach: error } : {}) };
+    } finally {
+      attempt.end();
+    }
+  }
+
+  private failed(item: HeldItem, policy: TaskPolicy, error: unknown): TaskCommit {
+    const attempts = item.attempts + 1;
+    const data = {
+      ...toErrorData(error ?? { message: `Task "${item.name}" threw ${error}. Throw an Error that says what happened.` }),
+      attempts,
+    };
+    const delay = isRefusedResult(data) ? undefined : this.nextDelay(item, policy, attempts, error);
+    return {
+      ...base(item),
+      attempts,
+      error: JSON.stringify(data),
+      ...(delay === undefined ? { status: 'failed' as const } : { status: 'pending' as const, retryAfterMs: delay }),
+    };
+  }
+
+  // A filter of the app's that throws has given no answer: the attempt counts as one without a filter, and people hear of it.
+  private nextDelay(item: HeldItem, policy: TaskPolicy, attempts: number, error: unknown): number | undefined {
+    try {
+      return nextDelay(policy, attempts, error, this.parts.random);
+    } catch (broken) {
+      this.parts.logger.error(
+        `[${item.name} ${item.id}] retryOn itself threw: ${toErrorData(broken).message} The task is retried as if it had none.`,
+      );
+      return nextDelay({ ...policy, retryOn: undefined }, attempts, undefined, this.parts.random);
+    }
+  }
+
+  private handedOver(item: HeldItem): TaskCommit {
+    return { ...base(item), status: 'suspended' };
+  }
+
+  private unknown(name: string): Error {
+    const known = this.parts.tasks.names();
+    const error = new Error(
+      `This worker has no task named "${name}".${didYouMean(name, known)} Tasks of this worker: ${listNames(known)}.`,
+    );
+    return Object.assign(error, { name: 'UnknownNameError', code: 'RHYTHM_UNKNOWN_TASK' });
+  }
+}
+
+/** The end of a task by its result. */
+export function completed(item: HeldItem, output: string | undefined): TaskCommit {
+  return { ...base(item), status: 'completed', output };
+}
+
+/** The end of a task by a cancel. */
+export function cancelled(item: HeldItem, reason: string | undefined): TaskCommit {
+  return { ...base(item), status: 'cancelled', error: JSON.stringify(cancelledError(reason)), control: true };
+}
+
+/** A task that is failed without having run: quarantined, or its values cannot be written. */
+export function failedAtOnce(item: HeldItem, error: unknown): TaskCommit {
+  return { ...base(item), status: 'failed', error: JSON.stringify({ ...toErrorData(error), attempts: item.attempts }) };
+}
+
+/** Whom an item tells of its end. */
+export function parentOf(item: { parentId: string | null; parentCall: number | null }): ParentCall | undefined {
+  if (item.parentId === null || item.parentCall === null) return undefined;
+  return { id: item.parentId, bucket: bucketOf(item.parentId), call: item.parentCall };
+}
+
+function base(item: HeldItem): Omit<TaskCommit, 'status'> {
+  const { options } = item;
+  return {
+    id: item.id,
+    bucket: item.bucket,
+    fence: item.fence,
+    attempts: item.attempts,
+    startedAt: item.claimedAt,
+    parent: parentOf(item),
+    clearSchedule: options?.totalTimeoutMs !== undefined || options?.startTimeoutMs !== undefined,
+  };
+}
+
+// One attempt: its abort signal, its clock, its context.
+class Attempt {
+  stopped: StopReason | undefined;
+  /** Set as soon as the task asks for a token: from then on its return is not its end. */
+  handOver: Promise<string> | undefined;
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private reject: (error: unknown) => void = () => undefined;
+
+  constructor(
+    private readonly item: HeldItem,
+    private readonly policy: TaskPolicy,
+    private readonly parts: TaskRunnerParts,
+  ) {}
+
+  // The task may ignore its signal; the attempt ends all the same, and what the task does later is not heard.
+  async race(call: () => Promise<unknown>): Promise<unknown> {
+    const { item, policy } = this;
+    // Taken away before it began (the worker was declared dead, or gave its work back): somebody else runs it.
+    if (item.dropped) {
+      this.stopped = 'lost';
+      return undefined;
+    }
+    const over = new Promise<never>((_, reject) => {
+      this.reject = reject;
+    });
+    item.stop = (reason) => {
+      this.stopped = reason;
+      this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
+    };
+    if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
+      this.timer = setTimeout(
+        () => this.abort(timeoutError(`Attempt ${item.attempts + 1} of task "${item.name}"`, policy.timeoutMs as number)),
+        policy.timeoutMs,
+      );
+    }
+    return Promise.race([call(), over]);
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.item.stop = undefined;
+  }
+
+  context(manager: unknown): TaskContext {
+    const { item, policy, parts, controller } = this;
+    const label = `[${item.name} ${item.id}]`;
+    const context = {
+      executionId: item.id,
+      taskName: item.name,
+      parentId: item.parentId,
+      rootId: rootOf(item.id),
+      queue: item.queue,
+      attempt: item.attempts + 1,
+      maxAttempts: policy.maxAttempts,
+      idempotencyKey: item.options?.idempotencyKey ?? item.id,
+      signal: controller.signal,
+      lastProgress: item.progress ?? undefined,
+      logger: {
+        debug: (message: string) => parts.logger.debug(`${label} ${message}`),
+        log: (message: string) => parts.logger.log(`${label} ${message}`),
+        warn: (message: string) => parts.logger.warn(`${label} ${message}`),
+        error: (message: string, stack?: string) => parts.logger.error(`${label} ${message}`, stack),
+      },
+      heartbeat: (progress?: unknown) => this.heartbeat(progress),
+      completeLater: () => this.completeLater(),
+      get manager() {
+        if (manager === undefined) {
+          throw new Error(`ctx.manager exists only in transactional tasks. Declare "${item.name}" with @Task({ transactional: true }).`);
+        }
+        return manager;
+      },
+    };
+    return context as unknown as TaskContext;
+  }
+
+  private async heartbeat(progress: unknown): Promise<void> {
+    const text = toJsonText(progress, 'The progress', this.parts.options);
+    if (!(await reportProgress(this.parts.db, this.item, text))) this.item.stop?.('lost');
+  }
+
+  // Not async: a refusal must reach a task that does not await it, before its transaction commits.
+  private completeLater(): Promise<string> {
+    if (this.policy.transactional) throw new Error('A transactional task ends with its transaction; it cannot be handed over.');
+    const handOver = this.makeToken();
+    this.handOver = handOver;
+    // The attempt awaits it too, but only once the task has returned.
+    handOver.catch(() => undefined);
+    return handOver;
+  }
+
+  private async makeToken(): Promise<string> {
+    const token = await createCompletionToken(this.parts.db, this.item);
+    if (token === undefined) {
+      this.item.stop?.('lost');
+      throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
+    }
+    return token;
+  }
+
+  private abort(data: { name: string; message: string; code?: string }): void {
+    const reason = Object.assign(new Error(data.message), data);
+    this.controller.abort(reason);
+    this.reject(reason);
+  }
+}
+
+const STOPPED: Record<StopReason, string> = {
+  cancelled: 'The execution was cancelled.',
+  lost: 'The execution was taken over by another worker.',
+  shutdown: 'The worker is shutting down; the task is handed back to the queue.',
+  dead: 'This worker was declared dead; its work was given to others.',
+};
+
+function parse(input: string | null): unknown {
+  return input === null ? undefined : JSON.parse(input);
+}
+
+// A result that cannot be stored will not be storable the next time either.
+function isRefusedResult(error: unknown): boolean {
+  return typeof (error as { code?: unknown })?.code === 'string' && /^RHYTHM_PAYLOAD/.test((error as { code: string }).code);
+}

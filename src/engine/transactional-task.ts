@@ -1,0 +1,66 @@
+// Runs a transactional task: its writes, its result and the wake-up of its workflow commit together, or not at all.
+
+import type { DataSource } from 'typeorm';
+import { boundIdle, commitWork, joinTransaction, type Store, stillConnected, wasAnswered } from '../../libs/store/index.js';
+import { toJsonText } from '../payload.js';
+import type { EngineOptions } from './engine-options.js';
+import type { HeldItem } from './held-work.js';
+import { OutOfReachError } from './out-of-reach.js';
+import { completed } from './task-runner.js';
+
+interface Parts {
+  store: Store;
+  options: EngineOptions;
+  appDataSource?: DataSource;
+}
+
+// The fenced write locks rows that others need, and only the COMMIT is left to be sent. If this host vanishes in between, the
+// server would keep the locks until TCP gives up, and recovery and the parent's turn would wait behind them.
+const SILENT_MS = 10_000;
+
+/** The execution was taken over while the task ran: its transaction is rolled back. */
+export class ClaimLostError extends Error {
+  readonly code = 'RHYTHM_CLAIM_LOST';
+  constructor(readonly executionId: string) {
+    super(`Execution ${executionId} was taken over by another worker. If tasks block the event loop, raise worker.deadAfter.`);
+    this.name = 'ClaimLostError';
+  }
+}
+
+/**
+ * Calls the task inside a transaction of the app's own DataSource, and writes the fenced result last: if the fence was lost
+ * everything is rolled back, so the task takes effect exactly once. It commits alone, never in a group.
+ */
+export async function transactionally(
+  parts: Parts,
+  workerId: string,
+  item: HeldItem,
+  call: (manager: unknown) => Promise<unknown>,
+  committed: { done: boolean },
+): Promise<unknown> {
+  const { appDataSource, store, options } = parts;
+  if (!appDataSource) throw new Error(`Task "${item.name}" is transactional, but this worker has no DataSource of the app.`);
+  let stage: 'begin' | 'task' | 'commit' = 'begin';
+  try {
+    await appDataSource.transaction(async (manager) => {
+      stage = 'task';
+      const value = await call(manager).catch(async (error: unknown) => {
+        // What a task throws does not say whether its connection lives; the connection does.
+        throw (await stillConnected(manager)) ? error : new OutOfReachError('The connection was lost in the transaction', error);
+      });
+      if (item.dropped) throw new ClaimLostError(item.id);
+      const output = toJsonText(value, `The result of task "${item.name}"`, options);
+      const db = await joinTransaction(manager, store.schema);
+      stage = 'commit';
+      await boundIdle(db, SILENT_MS);
+      const { tasks } = await commitWork(db, { workerId, tasks: [completed(item, output)], turns: [], claims: [] });
+      if (!tasks[0]) throw new ClaimLostError(item.id);
+    });
+  } catch (error) {
+    if (stage === 'begin') throw new OutOfReachError('The transaction could not begin', error, { began: false });
+    if (stage === 'task' || error instanceof ClaimLostError || wasAnswered(error)) throw error;
+    throw new OutOfReachError('The connection was lost at the end of the transaction', error);
+  }
+  committed.done = true;
+  return undefined;
+}

@@ -1,0 +1,126 @@
+// What a turn asked for, as rows to be written: children, timers, withdrawals, cancels, log lines.
+
+import type { Effect, TaskCallOptions, WorkflowCallOptions } from '../../libs/flow/index.js';
+import { childId, type ExecutionOptions, type NewExecution, type NewTimer, newId, type TurnCommit } from '../../libs/store/index.js';
+import { didYouMean } from '../nearest.js';
+import type { TaskSource } from './engine-options.js';
+import type { HeldItem } from './held-work.js';
+import type { ProgramLoader } from './programs.js';
+
+/** The part of a turn's commit that its effects make. */
+export type EffectRows = Pick<TurnCommit, 'children' | 'timers' | 'withdrawn' | 'cancels' | 'logs' | 'replies'> & {
+  /** The highest call that was numbered, or 0. */
+  lastCall: number;
+};
+
+/** Translates effects. A failing turn keeps only what cannot be taken back: children, cancels and log lines. */
+export async function effectRows(
+  run: Pick<HeldItem, 'id' | 'queue' | 'priority'>,
+  effects: readonly Effect[],
+  parts: { tasks: TaskSource; programs: ProgramLoader },
+  failing: boolean,
+): Promise<EffectRows> {
+  const children: NewExecution[] = [];
+  const timers: NewTimer[] = [];
+  const withdrawn: number[] = [];
+  const cancels: number[] = [];
+  const logs: { kind: string; at: number; detail: unknown }[] = [];
+  const replies: { call: number; kind: 'completed' | 'failed'; payload: string }[] = [];
+  let lastCall = 0;
+  for (const effect of effects) {
+    if ('id' in effect) lastCall = Math.max(lastCall, effect.id);
+    switch (effect.kind) {
+      case 'task':
+        children.push(taskOf(run, effect, parts.tasks));
+        break;
+      case 'workflow': {
+        const version = await parts.programs.resolve(effect.name);
+        if (version === undefined) replies.push({ call: effect.id, kind: 'failed', payload: JSON.stringify(unknownWorkflow(effect.name)) });
+        else {
+          const child = workflowOf(run, effect, version, failing);
+          children.push(child);
+          // Nobody tells of the end of a detached child; its call is answered with its id.
+          if (effect.options.detached) replies.push({ call: effect.id, kind: 'completed', payload: JSON.stringify(child.id) });
+        }
+        break;
+      }
+      case 'timer':
+        timers.push({ kind: 'timer', call: effect.id, ...('at' in effect ? { at: effect.at } : { delayMs: effect.delayMs }) });
+        break;
+      case 'wait':
+        if (effect.timeoutMs !== undefined) timers.push({ kind: 'timeout', call: effect.id, delayMs: effect.timeoutMs });
+        break;
+      case 'withdraw':
+        withdrawn.push(effect.id);
+        break;
+      case 'cancel':
+        cancels.push(effect.id);
+        break;
+      case 'log':
+        logs.push({ kind: 'log', at: effect.at, detail: { level: effect.level, message: effect.message } });
+    }
+  }
+  return failing
+    ? { children, timers: [], withdrawn: [], cancels, logs, replies: [], lastCall }
+    : { children, timers, withdrawn, cancels, logs, replies, lastCall };
+}
+
+function taskOf(run: { id: string }, effect: Extract<Effect, { kind: 'task' }>, tasks: TaskSource): NewExecution {
+  const declared = tasks.get(effect.name)?.policy;
+  const { options } = effect;
+  return {
+    id: childId(run.id, effect.id),
+    type: 'task',
+    targetName: effect.name,
+    queue: options.queue ?? declared?.queue ?? 'default',
+    priority: options.priority ?? declared?.priority ?? 0,
+    input: effect.input,
+    parentId: run.id,
+    parentCall: effect.id,
+    options: stored({
+      timeoutMs: options.timeoutMs,
+      delayMs: options.delayMs,
+      retry: options.retry,
+      idempotencyKey: options.idempotencyKey,
+      startTimeoutMs: declared?.startTimeoutMs,
+      totalTimeoutMs: declared?.totalTimeoutMs,
+    } satisfies ExecutionOptions & TaskCallOptions),
+  };
+}
+
+function workflowOf(
+  run: Pick<HeldItem, 'id' | 'queue' | 'priority'>,
+  effect: Extract<Effect, { kind: 'workflow' }>,
+  version: string,
+  failing: boolean,
+): NewExecution {
+  const options: WorkflowCallOptions = effect.options;
+  return {
+    id: options.id ?? (options.detached ? newId() : childId(run.id, effect.id)),
+    type: 'workflow',
+    targetName: effect.name,
+    version,
+    // A child workflow runs where its parent does, unless it is told otherwise.
+    queue: options.queue ?? run.queue,
+    priority: options.priority ?? run.priority,
+    input: effect.input,
+    parentId: run.id,
+    // The turn that is run again asks for the same id under another number; the sign tells that this child is left over.
+    ...(options.detached ? {} : { parentCall: failing && options.id !== undefined ? -effect.id : effect.id }),
+    options: stored({ delayMs: options.delayMs, totalTimeoutMs: options.timeoutMs }),
+  };
+}
+
+// Absent options are not stored, and no options at all are no row bytes at all.
+function stored(options: ExecutionOptions): ExecutionOptions | undefined {
+  for (const key of Object.keys(options) as (keyof ExecutionOptions)[]) if (options[key] === undefined) delete options[key];
+  return Object.keys(options).length > 0 ? options : undefined;
+}
+
+function unknownWorkflow(name: string): { name: string; code: string; message: string } {
+  return {
+    name: 'WorkflowError',
+    code: 'RHYTHM_UNKNOWN_WORKFLOW',
+    message: `No workflow is named "${name}".${didYouMean(name, [])} Load its .flow file in a process that starts, or correct the name.`,
+  };
+}

@@ -1,0 +1,115 @@
+// Looks at claimed runs: loads their state and events, runs their turns, and hands on what they came to.
+
+import { type Link, loadRuns, type StoredEvent, turnCommit } from '../../libs/store/index.js';
+import type { CommitResult } from './committer.js';
+import { toErrorData } from './error-data.js';
+import type { HeldItem } from './held-work.js';
+import { OUT_OF_REACH_MS, OutOfReachError } from './out-of-reach.js';
+import type { PoisonGuard } from './poison-guard.js';
+import { cancelled, parentOf } from './task-runner.js';
+import { type TurnOutcome, TurnRunner, type TurnState } from './turn-runner.js';
+import type { Workplace } from './workplace.js';
+
+export class TurnLane {
+  readonly runner: TurnRunner;
+
+  constructor(
+    private readonly place: Workplace,
+    private readonly link: Link,
+    private readonly guard: PoisonGuard,
+  ) {
+    const { programs, tasks, options, events, random, snapshots } = place.parts;
+    this.runner = new TurnRunner({ programs, tasks, options, events, random, uuid: () => crypto.randomUUID(), snapshots });
+  }
+
+  /** Runs that have events, and tasks with an order in their inbox. */
+  async look(items: HeldItem[]): Promise<void> {
+    const { place } = this;
+    const cached = new Map<string, TurnState>();
+    for (const item of items) {
+      const run = item.type === 'workflow' ? place.cache.take(item.id, item.fence) : undefined;
+      // What the groups of a run have left is in the database: without it every turn would have to wake the run once more.
+      if (run && !run.grouped) cached.set(item.id, { cached: run });
+    }
+    const contexts = items.filter((item) => item.type === 'workflow' && !cached.has(item.id));
+    place.running += items.length;
+    try {
+      const { runs, events } = await loadRuns(this.link, contexts, items);
+      const states = new Map<string, TurnState>([...cached, ...runs.map((run) => [run.id, { loaded: run }] as const)]);
+      for (const item of items) await this.advance(item, states.get(item.id), events.get(item.id) ?? []);
+    } catch (error) {
+      place.trouble('load', error);
+      await place.release(items);
+    } finally {
+      for (const item of items) this.guard.settle(item);
+      place.running -= items.length;
+      place.loops.claims.roomFreed();
+    }
+  }
+
+  /** After the commit of a turn: the run stays in memory only if the commit is certain; otherwise the stored snapshot is the truth. */
+  async written(outcome: TurnOutcome, result: CommitResult): Promise<void> {
+    const { cache, parts } = this.place;
+    if (outcome.keep && result.turn && result.certain) cache.put(outcome.keep.item.id, outcome.keep);
+    if (!outcome.stale || !result.turn) return;
+    try {
+      await parts.snapshots?.remove(outcome.stale);
+    } catch (error) {
+      this.place.trouble('snapshot store', error);
+    }
+  }
+
+  /** Fails a run without a turn; its state and events stay for a retry. */
+  fail(item: HeldItem, error: unknown): void {
+    void this.submit(item, { commit: failedTurn(item, error) });
+  }
+
+  private async advance(item: HeldItem, state: TurnState | undefined, events: readonly StoredEvent[]): Promise<void> {
+    const { place } = this;
+    if (item.dropped) return;
+    const order = events.find((event) => event.kind === 'cancel');
+    if (item.type === 'task') return void (order ? this.cancelTask(item, order) : place.finish(item));
+    // A paused run moves for nothing but a cancel, and so does one whose time has not come: the resume and the timer wake
+    // them. A run that is gone needs nothing.
+    const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
+    if (!state || (rests && !order)) return void place.finish(item);
+    if (place.parts.events.heard) place.parts.events.emit({ type: 'resumed', executionId: item.id, name: item.name });
+    try {
+      const outcome = await this.runner.run(item, state, events);
+      this.guard.settle(item);
+      void this.submit(item, outcome);
+    } catch (error) {
+      place.trouble(`turn of ${item.id}`, error);
+      if (error instanceof OutOfReachError) void place.release([item], OUT_OF_REACH_MS);
+      else this.fail(item, error);
+    }
+  }
+
+  private async submit(item: HeldItem, outcome: TurnOutcome): Promise<void> {
+    const result = await this.place.loops.committer.submit({
+      items: [item],
+      turn: outcome.commit,
+      refused: (error) => ({ items: [item], turn: failedTurn(item, error), refused: () => this.place.unwritable(item) }),
+    });
+    await this.written(outcome, result);
+  }
+
+  private async cancelTask(item: HeldItem, order: StoredEvent): Promise<void> {
+    const reason = order.payload === null ? undefined : (JSON.parse(order.payload) as string);
+    await this.place.loops.committer.submit({ items: [item], task: cancelled(item, reason), refused: () => this.place.unwritable(item) });
+  }
+}
+
+function failedTurn(item: HeldItem, error: unknown): TurnOutcome['commit'] {
+  return turnCommit({
+    id: item.id,
+    bucket: item.bucket,
+    fence: item.fence,
+    status: item.cancelled ? 'cancelled' : 'failed',
+    error: JSON.stringify(toErrorData(error)),
+    startedAt: item.claimedAt,
+    parent: parentOf(item),
+    // A cancelled run is over; a failed one may be retried.
+    state: { action: item.cancelled ? 'drop' : 'leave' },
+  });
+}

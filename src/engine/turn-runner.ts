@@ -1,0 +1,309 @@
+// Runs one turn of a workflow: state and events in, something to be written out.
+
+import type { FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/index.js';
+import { childId, type LoadedRun, rootOf, type StoredEvent, type TurnCommit, turnCommit } from '../../libs/store/index.js';
+import type { EngineEvents } from './engine-events.js';
+import type { EngineOptions, TaskSource } from './engine-options.js';
+import { cancelledError, toErrorData } from './error-data.js';
+import type { HeldItem } from './held-work.js';
+import { OutOfReachError } from './out-of-reach.js';
+import type { ProgramLoader, RunningFlow } from './programs.js';
+import type { SnapshotStore } from './snapshot-store.js';
+import { parentOf } from './task-runner.js';
+import { effectRows } from './turn-effects.js';
+import type { CachedRun } from './vm-cache.js';
+
+/** What a turn starts from: a run in memory, or its stored state. */
+export type TurnState = { cached: CachedRun } | { loaded: LoadedRun };
+
+/** The turn as it is to be written, and the run to keep in memory once it is. */
+export interface TurnOutcome {
+  commit: TurnCommit;
+  keep?: CachedRun;
+  /** References of snapshots outside the row that are no longer needed once the turn is written. */
+  stale?: string;
+}
+
+/** The sequence number of an event that was handed over in memory and never stored. */
+export const IN_MEMORY = 0;
+
+// A damaged program (its error has a code of the language) fails its run; everything else may pass.
+async function reach<T>(fetch: () => Promise<T>): Promise<T> {
+  try {
+    return await fetch();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    throw typeof code === 'string' && code.startsWith('FLOW_')
+      ? error
+      : new OutOfReachError('What the turn needs could not be fetched', error);
+  }
+}
+
+export interface TurnRunnerParts {
+  programs: ProgramLoader;
+  tasks: TaskSource;
+  options: EngineOptions;
+  events: EngineEvents;
+  random: () => number;
+  uuid: () => string;
+  snapshots?: SnapshotStore;
+}
+
+// How long a run waits before it looks again for a version that the database does not have.
+const MISSING_VERSION_MS = 15_000;
+
+export class TurnRunner {
+  constructor(private readonly parts: TurnRunnerParts) {}
+
+  /** Runs a turn over all stored events of the run. */
+  async run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): Promise<TurnOutcome> {
+    const base = baseOf(item, state, this.parts.options.maxSteps);
+    const cancel = events.find((event) => event.kind === 'cancel');
+    const cancelling = cancel !== undefined && !base.wasCancelled;
+    // Cancelled before its first turn: nothing to clean up, nothing to run.
+    if (cancelling && 'loaded' in state && !state.loaded.snapshot && !state.loaded.snapshotRef)
+      return { commit: this.cancelledAtOnce(item, base, cancel) };
+    let flow: RunningFlow | undefined;
+    try {
+      flow = await this.flowOf(item, state);
+    } catch (error) {
+      if (error instanceof OutOfReachError) throw error;
+      // A damaged snapshot quarantines its run, never the worker.
+      return {
+        commit: {
+          ...base.commit,
+          status: 'failed',
+          error: JSON.stringify(toErrorData(error)),
+          state: { action: 'keep', calls: base.calls },
+        },
+      };
+    }
+    // Without its program a cancelled run cannot clean up; it must not wait for ever either.
+    if (!flow) return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.waitForVersion(item, base) };
+    const fed = feed(events, base.wasCancelled);
+    const result = await this.drive(flow, fed.events, item);
+    return this.outcome(item, flow, result, { ...base, events, signals: fed.signals, cancelling });
+  }
+
+  private async flowOf(item: HeldItem, state: TurnState): Promise<RunningFlow | undefined> {
+    if ('cached' in state) return state.cached.flow;
+    const program = await reach(() => this.parts.programs.load(item.name, item.version ?? ''));
+    if (!program) return undefined;
+    const { snapshot, snapshotRef, input, calls } = state.loaded;
+    const context = contextOf(item);
+    if (snapshot !== null) return program.restore(snapshot, context, calls);
+    if (snapshotRef !== null) return program.restore(await this.external(snapshotRef), context, calls);
+    return program.start(input ?? undefined, context, calls);
+  }
+
+  private external(reference: string): Promise<string> {
+    const { snapshots } = this.parts;
+    return reach(async () => {
+      if (snapshots) return snapshots.get(reference);
+      throw new Error(`The state of this run lives outside the database (${reference}), and this worker has no SnapshotStore.`);
+    });
+  }
+
+  // Between slices the event loop gets its turn, so that the heart beats while a flow computes.
+  private async drive(
+    flow: RunningFlow,
+    events: readonly FlowEvent[],
+    item: HeldItem,
+  ): Promise<Exclude<TurnResult, { status: 'yielded' }>> {
+    const host = this.hostOf(item);
+    let result = flow.turn(events, host);
+    while (result.status === 'yielded') {
+      await new Promise((resolve) => setImmediate(resolve));
+      result = flow.turn([], host);
+    }
+    return result;
+  }
+
+  private hostOf(item: HeldItem): FlowHost {
+    return {
+      now: () => clockOf(item),
+      random: this.parts.random,
+      uuid: this.parts.uuid,
+    };
+  }
+
+  private async outcome(
+    item: HeldItem,
+    flow: RunningFlow,
+    result: Exclude<TurnResult, { status: 'yielded' }>,
+    turn: ReturnType<typeof baseOf> & { events: readonly StoredEvent[]; signals: StoredEvent[]; cancelling: boolean },
+  ): Promise<TurnOutcome> {
+    const { options } = this.parts;
+    const cancelled = turn.wasCancelled || turn.cancelling;
+    const failing = result.status === 'failed' && !cancelled;
+    const rows = await reach(() => effectRows(item, result.effects, this.parts, failing));
+    const calls = Math.max(turn.calls, rows.lastCall);
+    const commit: TurnCommit = { ...turn.commit, ...rows, cancelled: turn.cancelling, cascade: turn.cancelling };
+    const inbox = turn.events.filter((event) => event.kind !== 'signal');
+    // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
+    if (!failing) commit.forget = this.forgotten(item, inbox, turn.calls, calls);
+
+    if (result.status === 'suspended') {
+      const taken = new Set(result.consumedSignals);
+      commit.events = inbox.filter((event) => event.seq !== IN_MEMORY).map((event) => event.seq);
+      commit.signals = turn.signals.filter((signal) => taken.has(String(signal.seq))).map((signal) => signal.seq);
+      commit.groups = result.groups;
+      commit.error = cancelError(turn);
+      if (turn.cancelling) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: options.cancelGraceMs }];
+      const stored = await this.store(item, flow.snapshot());
+      commit.state = { action: 'store', calls, ...stored };
+      commit.status = 'suspended';
+      const keep: CachedRun = {
+        flow,
+        // One copy for the life of the cached run: copying it at every step stood at the top of the profile.
+        item: turn.cached?.item === item ? item : { ...item },
+        fence: item.fence + 1,
+        calls,
+        signals: turn.signals.filter((signal) => !taken.has(String(signal.seq))),
+        grouped: result.groups.length > 0,
+        cancelled,
+        snapshotRef: stored.snapshotRef ?? null,
+      };
+      return { commit, keep, stale: turn.snapshotRef };
+    }
+    if (cancelled) {
+      // What the clean-up threw, or the reason of the cancel: known in the turn that is told, kept by the store afterwards.
+      const own = result.status === 'failed' && result.error.name !== 'CancelledError' ? JSON.stringify(result.error) : undefined;
+      return {
+        commit: { ...commit, status: 'cancelled', error: own ?? cancelError(turn), state: { action: 'drop' } },
+        stale: turn.snapshotRef,
+      };
+    }
+    if (result.status === 'completed') {
+      return { commit: { ...commit, status: 'completed', output: result.output, state: { action: 'drop' } }, stale: turn.snapshotRef };
+    }
+    // The snapshot before the turn and its events stay: a retry runs this turn again.
+    return { commit: { ...commit, status: 'failed', error: JSON.stringify(result.error), state: { action: 'keep', calls } } };
+  }
+
+  private async store(item: HeldItem, snapshot: string): Promise<{ snapshot: string | null; snapshotRef?: string }> {
+    const { options, events, snapshots } = this.parts;
+    if (snapshot.length > options.snapshotWarnBytes) {
+      events.emit({ type: 'snapshot-large', executionId: item.id, name: item.name, bytes: Buffer.byteLength(snapshot) });
+    }
+    if (!snapshots || Buffer.byteLength(snapshot) <= snapshots.thresholdBytes) return { snapshot };
+    return { snapshot: null, snapshotRef: await reach(() => snapshots.put(item.id, item.fence + 1, snapshot)) };
+  }
+
+  // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its
+  // number passed the limit goes when its own result is consumed.
+  private forgotten(item: HeldItem, consumed: readonly StoredEvent[], before: number, after: number): string[] {
+    const { maxSteps } = this.parts.options;
+    const limit = after - maxSteps;
+    const ids: string[] = [];
+    for (let call = Math.max(1, before - maxSteps + 1); call <= limit; call++) ids.push(childId(item.id, call));
+    for (const event of consumed) {
+      const answered = event.kind === 'completed' || event.kind === 'failed';
+      if (answered && event.call <= before - maxSteps) ids.push(childId(item.id, event.call));
+    }
+    return ids;
+  }
+
+  private cancelledAtOnce(item: HeldItem, base: ReturnType<typeof baseOf>, cancel: StoredEvent): TurnCommit {
+    return {
+      ...base.commit,
+      status: 'cancelled',
+      cancelled: true,
+      cascade: true,
+      error: JSON.stringify(cancelledError(reasonOf(cancel))),
+      parent: parentOf(item),
+      state: { action: 'drop' },
+    };
+  }
+
+  private waitForVersion(item: HeldItem, base: ReturnType<typeof baseOf>): TurnCommit {
+    return {
+      ...base.commit,
+      status: item.status === 'pending' ? 'pending' : 'suspended',
+      note: `Waits for version ${item.version} of workflow "${item.name}", which is not in the database. Start a process that has this text, or restore the definition.`,
+      timers: [{ kind: 'wake', call: 0, delayMs: MISSING_VERSION_MS }],
+      state: { action: 'keep', calls: base.calls },
+    };
+  }
+}
+
+// A commit that changes nothing, and what is known of the run before the turn.
+function baseOf(item: HeldItem, state: TurnState, maxSteps: number) {
+  const loaded = 'loaded' in state ? state.loaded : undefined;
+  const cached = 'cached' in state ? state.cached : undefined;
+  const commit = turnCommit({
+    id: item.id,
+    bucket: item.bucket,
+    fence: item.fence,
+    status: 'suspended',
+    startedAt: item.claimedAt,
+    parent: parentOf(item),
+    state: { action: 'drop' },
+    remaining: loaded ? (loaded.remaining ?? undefined) : cached?.grouped ? null : undefined,
+    keepNotes: maxSteps,
+  });
+  return {
+    commit,
+    cached,
+    calls: loaded?.calls ?? cached?.calls ?? 0,
+    wasCancelled: item.cancelled || (cached?.cancelled ?? false),
+    snapshotRef: loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined,
+  };
+}
+
+function reasonOf(cancel: StoredEvent): string | undefined {
+  return cancel.payload === null ? undefined : (JSON.parse(cancel.payload) as string);
+}
+
+// Of the turn in which the run is told to cancel.
+function cancelError({ cancelling, events }: { cancelling: boolean; events: readonly StoredEvent[] }): string | undefined {
+  const cancel = cancelling ? events.find((event) => event.kind === 'cancel') : undefined;
+  return cancel && JSON.stringify(cancelledError(reasonOf(cancel)));
+}
+
+// Stored events as the VM takes them, in their one order. A second cancel is no event: the run knows.
+function feed(stored: readonly StoredEvent[], wasCancelled: boolean): { events: FlowEvent[]; signals: StoredEvent[] } {
+  const events: FlowEvent[] = [];
+  const signals: StoredEvent[] = [];
+  let told = wasCancelled;
+  for (const one of stored) {
+    const { kind, call, seq, name, payload } = one;
+    switch (kind) {
+      case 'completed':
+        events.push({ kind, id: call, ...(payload === null ? {} : { value: payload }) });
+        break;
+      case 'failed':
+        events.push({ kind, id: call, error: payload === null ? { name: 'Error', message: 'unknown' } : JSON.parse(payload) });
+        break;
+      case 'timer':
+      case 'timeout':
+        events.push({ kind, id: call });
+        break;
+      case 'signal':
+        events.push({ kind, key: String(seq), name: name ?? '', ...(payload === null ? {} : { payload }) });
+        signals.push(one);
+        break;
+      case 'cancel':
+        if (!told) events.push({ kind, reason: reasonOf(one) });
+        told = true;
+    }
+  }
+  return { events, signals };
+}
+
+/** The database's time at the claim plus what has passed since, in milliseconds. */
+function clockOf(item: HeldItem): number {
+  return Math.floor(item.claimedAt + (performance.now() - item.claimedAtMonotonic));
+}
+
+function contextOf(item: HeldItem): FlowContext {
+  return {
+    executionId: item.id,
+    rootId: rootOf(item.id),
+    parentId: item.parentId,
+    workflow: item.name,
+    version: item.version ?? '',
+    startedAt: item.createdAt.getTime(),
+    tags: item.tags ?? [],
+  };
+}

@@ -1,0 +1,168 @@
+// One life of a worker: claim → run → commit, under one worker id, until it is stopped or declared dead.
+
+import { hostname } from 'node:os';
+import { giveBackItems, type Link, leave, newId, registerWorker } from '../../libs/store/index.js';
+import { Announcer } from './announcer.js';
+import { ClaimLoop } from './claim-loop.js';
+import { Committer } from './committer.js';
+import { EagerDispatch } from './eager-dispatch.js';
+import { Heart } from './heart.js';
+import type { HeldItem } from './held-work.js';
+import { PoisonGuard } from './poison-guard.js';
+import { TaskLane } from './task-lane.js';
+import { failedAtOnce } from './task-runner.js';
+import { TimerLoop } from './timer-loop.js';
+import { TurnLane } from './turn-lane.js';
+import { VacuumLoop } from './vacuum-loop.js';
+import { type WorkerParts, Workplace } from './workplace.js';
+
+// How long a shutdown waits for finished work to be written while the database does not answer.
+const DRAIN_MS = 5_000;
+
+export class Worker {
+  readonly id: string;
+  private readonly place: Workplace;
+  private readonly links: Link[];
+  private readonly tasks: TaskLane;
+  private readonly turns: TurnLane;
+  private readonly guard: PoisonGuard;
+  private readonly vacuum: VacuumLoop;
+  private readonly deaf: () => void;
+
+  constructor(private readonly parts: WorkerParts) {
+    const { store, options, events } = parts;
+    this.id = `${options.workerName ?? `${hostname()}-${process.pid}`}-${newId().slice(-12)}`;
+    const place = new Workplace(this.id, parts);
+    this.place = place;
+    const [reading, writing] = [store.link(), store.link()];
+    this.links = [reading, writing];
+    // Its lock belongs to a session, which a transaction pooler does not keep.
+    this.vacuum = new VacuumLoop(store, store.pooled ? 0 : options.vacuumMs, events);
+
+    const eager = new EagerDispatch(place, (item) => void this.tasks.perform(item));
+    const announcer = new Announcer(place, (id) => eager.isTaken(id));
+    this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
+    this.turns = new TurnLane(place, reading, this.guard);
+    this.tasks = new TaskLane(place, this.turns, this.guard, announcer);
+
+    const shared = { store, workerId: this.id, held: place.held, options, events };
+    const wake = (queues: readonly string[]) => place.wake(queues);
+    place.loops = {
+      committer: new Committer(writing, this.id, place.held, events, {
+        written: (works, results) => {
+          this.vacuum.count(works.length);
+          announcer.written(works, results);
+        },
+        choose: (turns) => eager.choose(turns),
+        taken: (claim, turns, won) => eager.taken(claim, turns, won),
+        doubt: (claim) => eager.doubt(claim),
+      }),
+      claims: new ClaimLoop({
+        ...shared,
+        room: () => place.room(),
+        dispatch: (items) => void this.dispatch(items),
+        doubt: () => place.loops.heart.doubt(),
+      }),
+      heart: new Heart({ ...shared, dead: () => this.die(), lost: (id, fence) => place.lose(id, 'lost', fence), woke: wake }),
+      timers: new TimerLoop({ store, workerId: this.id, pollMs: options.pollMs, events, woke: wake, ended: (id) => this.endedByTime(id) }),
+    };
+    this.deaf = store.hints.on('lost', (id) => place.lose(id, 'lost'));
+  }
+
+  async start(): Promise<void> {
+    const { options, store, events } = this.parts;
+    const { queues, concurrency, codeVersion } = options;
+    await registerWorker(store.db, { workerId: this.id, host: hostname(), pid: process.pid, queues, concurrency, codeVersion });
+    const { heart, timers, claims } = this.place.loops;
+    heart.start();
+    timers.start();
+    this.vacuum.start();
+    claims.start();
+    events.emit({ type: 'worker-started', workerId: this.id });
+  }
+
+  /** Stops claiming, lets tasks finish within the grace period, aborts the rest and hands their work back at once. */
+  async stop(): Promise<void> {
+    const { place, parts } = this;
+    place.closing = true;
+    await place.loops.claims.stop();
+    await this.finishWithin(parts.options.shutdownGraceMs);
+    for (const item of place.held.all()) item.stop?.('shutdown');
+    await place.loops.committer.drained(DRAIN_MS);
+    // What could not be written by now is found by the next sweep of another worker; what finishes later has lost its fence.
+    place.loops.committer.stop();
+    await this.handBack();
+    await place.loops.heart.stop();
+    await leave(parts.store.db, this.id).catch((error) => place.trouble('leave', error));
+    await this.close();
+    parts.events.emit({ type: 'worker-stopped', workerId: this.id });
+  }
+
+  private async dispatch(claimed: HeldItem[]): Promise<void> {
+    this.place.readClock(claimed);
+    const toLookAt: HeldItem[] = [];
+    for (const item of await this.guard.admit(claimed)) {
+      if (item.type === 'task' && item.run) void this.tasks.perform(item);
+      else toLookAt.push(item);
+    }
+    if (toLookAt.length > 0) await this.turns.look(toLookAt);
+  }
+
+  private fail(item: HeldItem, error: unknown): void {
+    if (item.type === 'task') void this.tasks.submit(item, failedAtOnce(item, error));
+    else this.turns.fail(item, error);
+  }
+
+  private endedByTime(executionId: string): void {
+    this.place.lose(executionId, 'lost');
+    this.parts.store.hints.hint('lost', executionId);
+    this.parts.store.hints.hint('ended', executionId);
+  }
+
+  // Declared dead: others have its work. Whatever it still does is stopped, and nothing of it may be written.
+  private die(): void {
+    const { place, parts } = this;
+    if (place.closing) return;
+    place.closing = true;
+    parts.events.emit({ type: 'worker-declared-dead', workerId: this.id });
+    place.loops.committer.stop();
+    for (const item of place.held.all()) {
+      item.dropped = true;
+      item.stop?.('dead');
+    }
+    void place.loops.claims
+      .stop()
+      .then(() => this.close())
+      .catch((error) => place.trouble('end of a life', error))
+      .finally(() => parts.died());
+  }
+
+  private async close(): Promise<void> {
+    const { place } = this;
+    place.closed = true;
+    this.deaf();
+    place.cache.clear();
+    await Promise.all([place.loops.timers.stop(), this.vacuum.stop(), place.loops.heart.stop()]);
+    await Promise.all(this.links.map((link) => link.close()));
+  }
+
+  private async finishWithin(ms: number): Promise<void> {
+    const deadline = performance.now() + ms;
+    while (this.place.held.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  private async handBack(): Promise<void> {
+    const { place, parts } = this;
+    const items = place.held.all();
+    if (items.length === 0) return;
+    for (const item of items) item.dropped = true;
+    const claims = place.held.end(items);
+    try {
+      const given = await giveBackItems(parts.store.db, this.id, items, claims);
+      for (const queue of new Set(given.map((item) => item.queue))) parts.store.hints.hint('work', queue);
+    } catch (error) {
+      // The database is away: the next sweep of another worker finds the claims of a worker that is silent.
+      place.trouble('hand back', error);
+    }
+  }
+}

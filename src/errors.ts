@@ -1,0 +1,160 @@
+// Every error the module throws at its users: a stable code, fields for machines, a message that says what to do.
+
+/** An error as the engine stores and hands it on: plain data. */
+export interface StoredError {
+  name: string;
+  message: string;
+  code?: string;
+  data?: unknown;
+  attempts?: number;
+  stack?: string;
+  cause?: StoredError;
+}
+
+/** The root of the family: `catch (e) { if (e instanceof RhythmError) … e.code … }`. */
+export class RhythmError extends Error {
+  constructor(
+    /** Stable across versions; branch on this, not on the message. */
+    readonly code: string,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The settings do not fit together; the application cannot boot. */
+export class ConfigurationError extends RhythmError {
+  constructor(message: string, code = 'RHYTHM_CONFIGURATION', options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
+
+/** A value handed to a service is not acceptable. `path` says where in the call it stands. */
+export class InvalidArgumentError extends RhythmError {
+  constructor(
+    code: string,
+    readonly path: string,
+    message: string,
+  ) {
+    super(code, message);
+  }
+}
+
+/** No workflow or task of this name; `known` lists what exists. */
+export class UnknownNameError extends RhythmError {
+  constructor(
+    readonly kind: 'workflow' | 'task' | 'workflow or task',
+    readonly target: string,
+    readonly known: readonly string[],
+    message: string,
+  ) {
+    super(kind === 'task' ? 'RHYTHM_UNKNOWN_TASK' : 'RHYTHM_UNKNOWN_WORKFLOW', message);
+  }
+}
+
+/** No execution has this id. */
+export class ExecutionNotFoundError extends RhythmError {
+  constructor(readonly executionId: string) {
+    super(
+      'RHYTHM_NOT_FOUND',
+      `No execution has the id "${executionId}". It may never have been started, its starting transaction may not have committed, or it was removed by retention.`,
+    );
+  }
+}
+
+/** The id is taken by an execution that was started with something else. */
+export class ExecutionConflictError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly differs: 'input' | 'name' | 'type',
+    /** The key that the start gave in place of an id. */
+    readonly idempotencyKey?: string,
+  ) {
+    const taken =
+      idempotencyKey === undefined
+        ? `An execution with the id "${executionId}" exists already and was started`
+        : `The idempotencyKey "${idempotencyKey}" belongs to execution "${executionId}", which was started`;
+    super(
+      'RHYTHM_CONFLICT',
+      `${taken} with a different ${differs}. Start with the same ${differs} to get that run back, or choose another ${idempotencyKey === undefined ? 'id' : 'key'}.`,
+    );
+  }
+}
+
+/** The execution is not in a state in which this can be done. */
+export class ExecutionStateError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly status: string,
+    action: string,
+    advice: string,
+  ) {
+    super('RHYTHM_STATE', `Cannot ${action} execution "${executionId}": it is ${status}. ${advice}`);
+  }
+}
+
+/** `result()` stopped waiting; the execution is not affected. */
+export class ResultTimeoutError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly status: string,
+    readonly timeoutMs: number,
+  ) {
+    super(
+      'RHYTHM_RESULT_TIMEOUT',
+      status === 'paused'
+        ? `Execution "${executionId}" had not ended after ${timeoutMs} ms: it is paused and does not move. Let it go on with resume(id).`
+        : `Execution "${executionId}" had not ended after ${timeoutMs} ms (it is ${status}) and goes on. Wait longer with result(id, { timeout }), or look at inspect(id) for what it waits for.`,
+    );
+  }
+}
+
+/** The execution failed; its own error is the `cause`, and `error` holds it as it was stored. */
+export class ExecutionFailedError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly error: StoredError,
+  ) {
+    super('RHYTHM_EXECUTION_FAILED', `Execution "${executionId}" failed: ${error.name}: ${error.message}`, { cause: reviveError(error) });
+  }
+}
+
+/** The execution was cancelled before it ended by itself. */
+export class ExecutionCancelledError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly reason?: string,
+  ) {
+    super('RHYTHM_EXECUTION_CANCELLED', `Execution "${executionId}" was cancelled${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`);
+  }
+}
+
+/** A completion token that is wrong, used up, or belongs to an attempt that is over. */
+export class CompletionTokenError extends RhythmError {
+  constructor(message: string) {
+    super('RHYTHM_COMPLETION_TOKEN', message);
+  }
+}
+
+/** Thrown by a task: do not try again, whatever its retry policy says. `data` reaches the flow as `error.data`. */
+export class NonRetryableError extends RhythmError {
+  readonly data: unknown;
+
+  constructor(message: string, options: { code?: string; data?: unknown; cause?: unknown } = {}) {
+    super(options.code ?? 'RHYTHM_NON_RETRYABLE', message, { cause: options.cause });
+    this.data = options.data;
+  }
+}
+
+/** A stored error as an `Error` again: its name, code, data and stack are those of the run, not of this process. */
+export function reviveError(stored: StoredError): Error {
+  const error = new Error(stored.message, stored.cause ? { cause: reviveError(stored.cause) } : undefined);
+  error.name = stored.name;
+  error.stack = stored.stack ?? `${stored.name}: ${stored.message}`;
+  for (const key of ['code', 'data', 'attempts'] as const) {
+    if (stored[key] !== undefined) Object.defineProperty(error, key, { value: stored[key], enumerable: true });
+  }
+  return error;
+}

@@ -1,0 +1,54 @@
+// Payloads: written as JSON.stringify writes them, and refused with a path where JSON would lose something.
+
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toJsonText } from './payload.js';
+
+const LIMITS = { payloadBytes: 1_000, payloadDepth: 20 };
+const text = (value: unknown) => toJsonText(value, 'input', LIMITS);
+
+describe('a payload', () => {
+  it('is written exactly as JSON.stringify writes it', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 3 }),
+        (value) => toJsonText(value, 'input', { payloadBytes: 1e6, payloadDepth: 50 }) === JSON.stringify(value),
+      ),
+    );
+    const mixed = { at: new Date(0), gone: undefined, list: [undefined, 1], nested: { toJSON: () => 'self' }, '\u0000': '\ud800' };
+    expect(text(mixed)).toBe(JSON.stringify(mixed));
+    expect(text(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    [{ a: [1, Number.NaN] }, 'input.a[1] is NaN, which JSON cannot hold.'],
+    [{ a: new Map() }, 'input.a is a Map, whose content JSON would lose.'],
+    [{ a: 1n }, 'input.a is a BigInt, which JSON cannot hold; pass it as text.'],
+    [{ a: () => 1 }, 'input.a is a function, which JSON cannot hold.'],
+    [{ a: Promise.resolve() }, 'input.a is a Promise (is an await missing?), whose content JSON would lose.'],
+    [{ a: Buffer.from('x').subarray(0, 0).buffer }, 'input.a is a ArrayBuffer (encode it, e.g. as base64), whose content JSON would lose.'],
+  ])('refuses %p', (value, message) => {
+    expect(() => text(value)).toThrow(expect.objectContaining({ code: 'RHYTHM_PAYLOAD_INVALID', message }));
+  });
+
+  it('refuses a cycle, but not the same object twice', () => {
+    const shared = { x: 1 };
+    expect(text([shared, shared])).toBe('[{"x":1},{"x":1}]');
+    const loop: Record<string, unknown> = {};
+    loop.self = { loop };
+    expect(() => text(loop)).toThrow('input.self.loop refers back to an object that contains it (a cycle).');
+  });
+
+  it('refuses what is too large or too deep, with the limit', () => {
+    expect(() => text('x'.repeat(2_000))).toThrow(/input is 2002 bytes as JSON; the limit is 1000/);
+    let deep: unknown = 1;
+    for (let i = 0; i < 50; i++) deep = [deep];
+    expect(() => text(deep)).toThrow(/nested deeper than 20 levels/);
+  });
+
+  it('survives a value of any depth without running out of stack', () => {
+    let deep: unknown = 1;
+    for (let i = 0; i < 200_000; i++) deep = [deep];
+    expect(() => text(deep)).toThrow(/nested deeper/);
+  });
+});

@@ -1,0 +1,40 @@
+// `@Task()`: marks a provider method as a task that flows and services can call by name.
+
+import type { TaskContext } from './task-context.js';
+import type { TaskOptions } from './task-options.js';
+
+// Symbol.for: a task that was marked through another copy of the package (ESM beside CJS) is still found.
+const TASK_METADATA = Symbol.for('rhythm:task');
+
+/** What the decorator leaves on the method. */
+export interface TaskMark {
+  name: string | undefined;
+  options: TaskOptions;
+}
+
+// Fits methods of any input and result; the context may be left out.
+// biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose input is any type
+type TaskMethod = (input: any, context: TaskContext) => unknown;
+type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<Method>) => void;
+
+/**
+ * Marks a method `(input, ctx: TaskContext) => result` of any provider as a task.
+ * Without a name the method's own name is used.
+ *
+ * @publicApi
+ */
+export function Task(name?: string, options?: TaskOptions): TaskDecorator;
+export function Task(options: TaskOptions): TaskDecorator;
+export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOptions = {}): TaskDecorator {
+  const options = typeof nameOrOptions === 'object' ? nameOrOptions : maybeOptions;
+  const name = typeof nameOrOptions === 'string' ? nameOrOptions : options.name;
+  return (_target, _key, descriptor) => {
+    const mark: TaskMark = { name, options };
+    Object.defineProperty(descriptor.value as object, TASK_METADATA, { value: mark, configurable: true });
+  };
+}
+
+/** The mark of a method, if it is a task. */
+export function taskMark(method: unknown): TaskMark | undefined {
+  return typeof method === 'function' ? (method as { [TASK_METADATA]?: TaskMark })[TASK_METADATA] : undefined;
+}

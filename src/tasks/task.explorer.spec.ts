@@ -1,0 +1,152 @@
+// Finding tasks: on any provider, request-scoped ones too, with duplicates and wrong options refused by name and place.
+
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Inject, Injectable, Module, Scope } from '@nestjs/common';
+import { ModulesContainer, REQUEST } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { loadSettings } from '../config/load-settings.js';
+import { Task } from './task.decorator.js';
+import { TaskExplorer } from './task.explorer.js';
+import { TaskRegistry } from './task.registry.js';
+import type { TaskContext } from './task-context.js';
+
+const { task: defaults } = loadSettings({ options: { database: 'embedded' }, env: {}, folder: '/nowhere' }).settings;
+const context = { executionId: 'x', attempt: 1 } as TaskContext;
+
+async function explore(...providers: object[]): Promise<TaskRegistry> {
+  const module = await Test.createTestingModule({ providers: providers as never }).compile();
+  const registry = new TaskRegistry();
+  new TaskExplorer(module.get(ModulesContainer, { strict: false })).explore(registry, defaults);
+  return registry;
+}
+
+@Injectable()
+class Prices {
+  readonly rate = 2;
+}
+
+@Injectable()
+class Billing {
+  constructor(@Inject(Prices) private readonly prices: Prices) {}
+
+  @Task('charge', { queue: 'money', timeout: '30s', retry: { maxAttempts: 5, delay: '2s' } })
+  charge(input: { amount: number }, ctx: TaskContext) {
+    return { charged: input.amount * this.prices.rate, in: ctx.executionId };
+  }
+
+  @Task()
+  refund() {
+    return 'refunded';
+  }
+
+  @Task({ name: 'void-payment', transactional: true })
+  async void() {}
+
+  helper() {}
+}
+
+describe('task discovery', () => {
+  it('finds marked methods with their own names, and calls them on their provider', async () => {
+    const registry = await explore(Prices, Billing);
+    expect(registry.names().sort()).toEqual(['charge', 'refund', 'void-payment']);
+    expect(registry.require('charge').run({ amount: 21 }, context)).toEqual({ charged: 42, in: 'x' });
+  });
+
+  it('reads durations and fills in the defaults', async () => {
+    const registry = await explore(Prices, Billing);
+    expect(registry.require('charge').policy).toMatchObject({
+      queue: 'money',
+      timeoutMs: 30_000,
+      maxAttempts: 5,
+      delayMs: 2_000,
+      backoff: 'exponential',
+    });
+    expect(registry.require('refund').policy).toMatchObject({ queue: 'default', maxAttempts: 3, transactional: false, jitter: true });
+  });
+
+  it('finds tasks of base classes, factories, values and controllers', async () => {
+    class Base {
+      @Task('inherited')
+      inherited() {
+        return this.constructor.name;
+      }
+    }
+    class Child extends Base {}
+    class Made {
+      @Task('made')
+      made() {
+        return 'by a factory';
+      }
+    }
+    @Controller()
+    class Door {
+      @Task('door')
+      door() {
+        return 'open';
+      }
+    }
+    @Module({ providers: [Child, { provide: 'made', useFactory: () => new Made() }], controllers: [Door] })
+    class App {}
+    const module = await Test.createTestingModule({ imports: [App] }).compile();
+    const registry = new TaskRegistry();
+    new TaskExplorer(module.get(ModulesContainer, { strict: false })).explore(registry, defaults);
+    expect(registry.require('inherited').run(undefined, context)).toBe('Child');
+    expect(registry.require('made').run(undefined, context)).toBe('by a factory');
+    expect(registry.require('door').run(undefined, context)).toBe('open');
+  });
+
+  it('makes a request-scoped provider anew for each call and hands it the call as its request', async () => {
+    let made = 0;
+    @Injectable({ scope: Scope.REQUEST })
+    class PerCall {
+      private readonly number = ++made;
+      constructor(@Inject(REQUEST) private readonly request: { input: unknown }) {}
+
+      @Task('per-call')
+      run() {
+        return [this.number, this.request.input];
+      }
+    }
+    const registry = await explore(PerCall);
+    expect(await registry.require('per-call').run('a', context)).toEqual([1, 'a']);
+    expect(await registry.require('per-call').run('b', context)).toEqual([2, 'b']);
+  });
+
+  it('sees an aliased provider once', async () => {
+    const registry = await explore(Prices, Billing, { provide: 'alias', useExisting: Billing });
+    expect(registry.names()).toHaveLength(3);
+  });
+
+  it('refuses two tasks of one name and says where both are', async () => {
+    class Other {
+      @Task('charge')
+      charge() {}
+    }
+    await expect(explore(Prices, Billing, Other)).rejects.toThrow(
+      /Two tasks are named "charge": Billing\.charge .* and Other\.charge .* Tasks found so far: "charge"/s,
+    );
+  });
+
+  it('refuses unknown and wrong options with the place and the nearest name', async () => {
+    class Slip {
+      @Task('slip', { timeOut: '3s' } as object)
+      slip() {}
+    }
+    class Wrong {
+      @Task('wrong', { retry: { delay: 'later' } })
+      wrong() {}
+    }
+    await expect(explore(Slip)).rejects.toThrow(/Unknown option "timeOut" in @Task on Slip\.slip .* Did you mean "timeout"/);
+    await expect(explore(Wrong)).rejects.toThrow(/Wrong\.wrong .*retry\.delay: "later" is not a duration/);
+  });
+
+  it('names the nearest task when one is unknown', async () => {
+    const registry = await explore(Prices, Billing);
+    expect(() => registry.require('chagre')).toThrow(
+      expect.objectContaining({
+        code: 'RHYTHM_UNKNOWN_TASK',
+        message: expect.stringMatching(/Did you mean "charge"\? Tasks of this process: "charge", "refund", "void-payment"/),
+      }),
+    );
+  });
+});

@@ -1,0 +1,66 @@
+// Holds every task this process can run, by name.
+
+import { Injectable } from '@nestjs/common';
+import { ConfigurationError, UnknownNameError } from '../errors.js';
+import { didYouMean, listNames } from '../nearest.js';
+import type { TaskContext } from './task-context.js';
+import type { TaskPolicy } from './task-options.js';
+
+/** A task that was found on a provider. */
+export interface RegisteredTask {
+  readonly name: string;
+  readonly policy: TaskPolicy;
+  /** `OrdersService.charge`, for messages. */
+  readonly place: string;
+  /** Calls the method on its provider; a request-scoped provider is made anew for each call. */
+  run(input: unknown, context: TaskContext): unknown;
+}
+
+/** The tasks of this process. */
+@Injectable()
+export class TaskRegistry {
+  private readonly tasks = new Map<string, RegisteredTask>();
+
+  /** Adds a task; a name can be given away once. */
+  add(task: RegisteredTask): void {
+    const twin = this.tasks.get(task.name);
+    if (twin) {
+      throw new ConfigurationError(
+        `Two tasks are named "${task.name}": ${twin.place} and ${task.place}. ` +
+          `Give one of them another name with @Task('…'), or remove the provider from one of the two modules that list it. ` +
+          `Tasks found so far: ${listNames(this.names())}.`,
+        'RHYTHM_DUPLICATE_TASK',
+      );
+    }
+    this.tasks.set(task.name, task);
+  }
+
+  get(name: string): RegisteredTask | undefined {
+    return this.tasks.get(name);
+  }
+
+  /** The task of this name; throws with the nearest names when there is none. */
+  require(name: string): RegisteredTask {
+    const task = this.tasks.get(name);
+    if (task) return task;
+    const known = this.names();
+    throw new UnknownNameError(
+      'task',
+      name,
+      known,
+      `No task is named "${name}".${didYouMean(name, known)} Tasks of this process: ${listNames(known)}.`,
+    );
+  }
+
+  has(name: string): boolean {
+    return this.tasks.has(name);
+  }
+
+  names(): string[] {
+    return [...this.tasks.keys()];
+  }
+
+  all(): RegisteredTask[] {
+    return [...this.tasks.values()];
+  }
+}

@@ -1,0 +1,58 @@
+// How many round trips the hot paths cost; docs/round-trips.md tells people the same numbers.
+
+import { describe, expect, it } from '@jest/globals';
+import { insertExecutions, newId, type Runner, type Statement } from '../../libs/store/index.js';
+import { losingReplies } from '../faults/lost-replies.js';
+import { waitFor } from '../support/index.js';
+import { useHarness } from './engine-spec.js';
+
+describe('round trips', () => {
+  const kit = useHarness();
+
+  it('start: one statement for any number of executions', async () => {
+    const harness = await kit.open({});
+    const names: string[] = [];
+    const counting: Runner = {
+      rows: (statement: Statement, values) => {
+        names.push(statement.name);
+        return harness.store.db.rows(statement, values);
+      },
+    };
+    await insertExecutions(
+      counting,
+      Array.from({ length: 500 }, () => ({ id: newId(), type: 'task', targetName: 't', queue: 'default' })),
+    );
+    expect(names).toEqual(['rhythm_insert_executions']);
+  });
+
+  it('100 waiting tasks: one claim and one or two commits', async () => {
+    const harness = await kit.open({ tasks: { one: () => 1 } });
+    for (let n = 0; n < 100; n++) await harness.start('one');
+    const names: string[] = [];
+    const store = losingReplies(harness.store, ({ name }) => names.push(name) === 0);
+    await harness.engine({ concurrency: 100, claimBatch: 100, pollMs: 60_000 }, store);
+    await waitFor('all to complete', async () => (await harness.count('executions', `status = 'completed'`)) === 100);
+    expect(names.filter((name) => name === 'rhythm_claim_work').length).toBeLessThanOrEqual(3);
+    expect(names.filter((name) => name.startsWith('rhythm_commit_')).length).toBeLessThanOrEqual(2);
+  });
+
+  it('a workflow of 5 steps: one claim, one load, one commit for the first turn and one for each step', async () => {
+    const harness = await kit.open({
+      flows: { five: `for (let n = 0; n < 5; n++) await Task.run('one'); return 1;` },
+      tasks: { one: () => 1 },
+    });
+    const names: string[] = [];
+    const store = losingReplies(harness.store, ({ name }) => names.push(name) === 0);
+    await harness.engine({ pollMs: 60_000 }, store);
+    await waitFor('the first look at the empty queue', () => names.includes('rhythm_claim_work'));
+    const before = names.filter((name) => name === 'rhythm_claim_work').length;
+    const id = await harness.start('five');
+    await harness.ended(id);
+    const count = (test: (name: string) => boolean) => names.filter(test).length;
+    expect(count((name) => name.startsWith('rhythm_commit_'))).toBe(6);
+    expect(count((name) => name === 'rhythm_load_contexts')).toBe(1);
+    expect(count((name) => name === 'rhythm_load_events')).toBe(1);
+    // Claims between the commits find the queue empty: they are the idle worker's own, not part of a step.
+    expect(count((name) => name === 'rhythm_claim_work') - before).toBeLessThanOrEqual(8);
+  });
+});
