@@ -1,0 +1,63 @@
+// The app's own DataSource, in which transactional tasks write: found at boot, and checked to be the same database.
+
+import { Inject, Injectable, type InjectionToken } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { isSameDatabase, readIdentity } from '../../libs/store/index.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { ConfigurationError } from '../errors.js';
+import { RHYTHM_OPTIONS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import type { TaskRegistry } from '../tasks/task.registry.js';
+
+/** Finds and checks the app's DataSource. */
+@Injectable()
+export class AppDataSource {
+  constructor(
+    @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
+    @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    @Inject(ModuleRef) private readonly modules: ModuleRef,
+  ) {}
+
+  /** The DataSource, if the app has one. */
+  find(): DataSource | undefined {
+    const { dataSource } = this.options;
+    if (isDataSource(dataSource)) return dataSource;
+    const token: InjectionToken = dataSource ?? DataSource;
+    try {
+      return this.modules.get<DataSource>(token as string, { strict: false });
+    } catch {
+      if (dataSource === undefined) return undefined;
+      throw new ConfigurationError(
+        `The option dataSource names the token ${String(dataSource)}, which no module provides.`,
+        'RHYTHM_DATA_SOURCE_MISSING',
+      );
+    }
+  }
+
+  /** Throws when a transactional task could not commit together with its result. */
+  async check(tasks: TaskRegistry): Promise<void> {
+    const transactional = tasks.all().filter((task) => task.policy.transactional);
+    if (transactional.length === 0) return;
+    const places = transactional.map((task) => task.place).join(', ');
+    const source = this.find();
+    if (!source) {
+      throw new ConfigurationError(
+        `Transactional tasks (${places}) need the app's own TypeORM DataSource, and there is none. Import TypeOrmModule.forRoot(…) of @nestjs/typeorm, or pass RhythmModule.forRoot({ dataSource }).`,
+        'RHYTHM_DATA_SOURCE_MISSING',
+      );
+    }
+    const theirs = await readIdentity({ rows: ({ text }) => source.query(text) });
+    const ours = await readIdentity(this.database.store.db);
+    if (!isSameDatabase(theirs, ours)) {
+      throw new ConfigurationError(
+        `Transactional tasks (${places}) need the app's DataSource on the same database as Rhythm. The app's is "${theirs.name}", Rhythm's is "${ours.name}"; if the names are equal, the servers are not.`,
+        'RHYTHM_DATA_SOURCE_FOREIGN',
+      );
+    }
+  }
+}
+
+// By shape: the app may have its own copy of TypeORM.
+function isDataSource(value: unknown): value is DataSource {
+  return typeof value === 'object' && value !== null && 'createQueryRunner' in value;
+}

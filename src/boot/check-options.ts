@@ -1,0 +1,112 @@
+// Checks what `forRoot`, `forRootAsync` and `forFeature` are given, and that each feature has a Rhythm module to belong to.
+
+import type { ModulesContainer } from '@nestjs/core';
+import { checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
+import { SCHEMA } from '../config/schema.js';
+import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { didYouMean, listNames } from '../nearest.js';
+import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+
+const MAKERS = ['useFactory', 'useClass', 'useExisting'];
+const EXTRAS = ['isGlobal', 'name'];
+const STORE_METHODS = ['put', 'get', 'remove'];
+
+/** The argument of a `forRoot` or `forRootAsync` call: an object, with extras that make sense. */
+export function checkCall(options: object, call: string): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalid(`${call} was given ${describeValue(options)}, not an object of options.`);
+  }
+  const { isGlobal, name } = options as { isGlobal?: unknown; name?: unknown };
+  asConfiguration(() => {
+    if (isGlobal !== undefined) checkBoolean(isGlobal, `${call}: isGlobal`);
+    if (name !== undefined) checkName(name, `${call}: name`);
+  });
+}
+
+/** The argument of a `forRootAsync` call has exactly one way to make the options. */
+export function checkAsyncCall(options: object): void {
+  const call = 'RhythmModule.forRootAsync()';
+  checkCall(options, call);
+  asConfiguration(() => checkKeys(options, ['imports', 'inject', ...MAKERS, 'provideInjectionTokensFrom', ...EXTRAS], call));
+  const makers = MAKERS.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
+  if (makers.length !== 1) {
+    throw invalid(`${call} has ${makers.length ? makers.join(' and ') : 'no maker of options'}. Give one of ${MAKERS.join(', ')}.`);
+  }
+}
+
+/** The options of the module as they were given or made; their settings are checked by `loadSettings`. */
+export function checkModuleOptions(options: RhythmModuleOptions): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalid(
+      `The options made for RhythmModule.forRootAsync() are ${describeValue(options)}. Return an object, {} if there are none.`,
+    );
+  }
+  const known = [...CODE_OPTION_KEYS, ...Object.keys(SCHEMA)];
+  for (const key of Object.keys(options)) {
+    if (known.includes(key)) continue;
+    const advice = EXTRAS.includes(key)
+      ? ` It is needed before the options are made: give it beside useFactory in RhythmModule.forRootAsync().`
+      : `${didYouMean(key, [...known, ...EXTRAS])} Options: ${[...known, ...EXTRAS].join(', ')}.`;
+    throw new ConfigurationError(`Unknown setting "${key}" in options.${advice}`, 'RHYTHM_UNKNOWN_SETTING');
+  }
+  const { flows, externalTasks, snapshotStore, configPath } = options;
+  asConfiguration(() => {
+    if (flows !== undefined) checkList(flows, 'flows', 'folders, files or { name, source }');
+    if (externalTasks !== undefined) {
+      checkList(externalTasks, 'externalTasks', 'names of tasks');
+      externalTasks.forEach((name, index) => {
+        checkName(name, `externalTasks[${index}]`);
+      });
+    }
+    if (configPath !== undefined) checkText(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
+  });
+  if (snapshotStore !== undefined && !isSnapshotStore(snapshotStore)) {
+    throw invalid('snapshotStore is not a SnapshotStore: it needs thresholdBytes (a number), put, get and remove.');
+  }
+}
+
+/** The argument of a `forFeature` call. */
+export function checkFeature(options: object): void {
+  const call = 'RhythmModule.forFeature()';
+  checkCall(options, call);
+  asConfiguration(() => checkKeys(options, ['flows', 'name'], call));
+  checkList((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
+}
+
+/** Every feature names a Rhythm module that the application has; else its flows would be nobody's. */
+export function refuseOrphans(modules: ModulesContainer): void {
+  const all = [...new Set(modules.values())];
+  const roots = all.map((module) => module.providers.get(RHYTHM_NAME)?.instance as string | undefined).filter((name) => name !== undefined);
+  for (const module of all) {
+    const feature = module.providers.get(RHYTHM_FEATURE)?.instance as { name?: string } | undefined;
+    if (!feature || roots.includes(feature.name ?? 'default')) continue;
+    const name = feature.name ?? 'default';
+    throw new ConfigurationError(
+      `RhythmModule.forFeature() is for the Rhythm module "${name}", which this application does not have.${didYouMean(name, roots)} ` +
+        `Rhythm modules: ${listNames(roots)}. Import RhythmModule.forRoot() in the root module, or correct the name of the feature.`,
+      'RHYTHM_MODULE_MISSING',
+    );
+  }
+}
+
+function checkList(value: unknown, path: string, of: string): void {
+  if (!Array.isArray(value)) throw invalid(`${path} is ${describeValue(value)}, not a list of ${of}.`);
+}
+
+function isSnapshotStore(value: unknown): boolean {
+  const store = value as Record<string, unknown> | null;
+  return typeof store?.thresholdBytes === 'number' && STORE_METHODS.every((method) => typeof store[method] === 'function');
+}
+
+function asConfiguration(check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
+    throw error;
+  }
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError(message, 'RHYTHM_OPTION_INVALID');
+}

@@ -1,0 +1,185 @@
+// Settings: precedence for every key, unknown keys, bad values, the missing database, and what is shown of secrets.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { stringify } from 'smol-toml';
+import { setProcessFlags } from './flags.js';
+import { loadSettings } from './load-settings.js';
+import { allSettings, type NamedSetting } from './setting-paths.js';
+
+const URL_A = 'postgres://ann:s3cret@a.example:5432/app';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rhythm-settings-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: string): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+function load(env: Record<string, string> = {}, options: object = {}, configPath?: string) {
+  return loadSettings({ env: { HOME: folder, ...env }, folder, options, configPath });
+}
+
+function valueAt(settings: object, path: string): unknown {
+  return path.split('.').reduce((node, key) => (node as Record<string, unknown>)[key], settings as unknown);
+}
+
+// Four distinct legal values of a setting, for the four layers, written as a person would.
+function samples({ path, setting }: NamedSetting): unknown[] {
+  const { kind } = setting;
+  const base = setting.default;
+  if (path === 'role') return ['api', 'worker', 'api', 'worker'];
+  if (kind === 'boolean') return [!base, base, !base, base];
+  if (kind.startsWith('integer')) return [1, 2, 3, 4].map((n) => (base as number) + n);
+  if (path === 'worker.heartbeatInterval') return ['1s', '2s', '3s', '4s'];
+  if (path === 'task.maxRetryDelay') return ['11m', '12m', '13m', '14m'];
+  if (kind.startsWith('duration'))
+    return ['31s', '32s', '33s', '34s'].map((text) => (path === 'task.retryDelay' ? text : text.replace('s', 'm')));
+  if (kind === 'list of names') return [['a'], ['b', 'c'], ['d'], ['e']];
+  if (kind === 'PostgreSQL URL') return [1, 2, 3, 4].map((n) => `postgres://host${n}/db`);
+  return ['one', 'two', 'three', 'four'];
+}
+
+function nested(path: string[], value: unknown): Record<string, unknown> {
+  const [key, ...rest] = path;
+  return { [key as string]: rest.length ? nested(rest, value) : value };
+}
+
+describe('settings', () => {
+  describe.each(allSettings().map((named) => [named.path, named] as const))('%s', (path, named) => {
+    it('is taken from flags, then options, then the environment, then .env, then the file, then the default', () => {
+      const [inOptions, inEnv, inDotenv, inFile] = samples(named);
+      const asText = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
+      const read = (value: unknown) => named.setting.read(value);
+      const other: Record<string, string> = path === 'database.url' ? {} : { DATABASE_URL: URL_A };
+
+      const fallback = named.setting.default === undefined ? undefined : read(named.setting.default);
+      if (path !== 'database.url') expect(valueAt(load(other).settings, path)).toEqual(fallback);
+
+      write('rhythm.toml', stringify(nested(named.fileKey.split('.'), inFile)));
+      expect(valueAt(load(other).settings, path)).toEqual(read(inFile));
+
+      write('.env', `${named.variable}=${asText(inDotenv)}\n`);
+      expect(valueAt(load(other).settings, path)).toEqual(read(inDotenv));
+
+      const env = { ...other, [named.variable]: asText(inEnv) };
+      expect(valueAt(load(env).settings, path)).toEqual(read(inEnv));
+
+      const { settings, report } = load(env, nested(path.split('.'), inOptions));
+      expect(valueAt(settings, path)).toEqual(read(inOptions));
+      expect(report.find((row) => row.path === path)?.source).toBe(`${path} in options`);
+
+      setProcessFlags({ options: nested(path.split('.'), inEnv) });
+      try {
+        const flagged = load(env, nested(path.split('.'), inOptions));
+        expect(valueAt(flagged.settings, path)).toEqual(read(inEnv));
+        expect(flagged.report.find((row) => row.path === path)?.source).toBe(`${path} in flags`);
+      } finally {
+        setProcessFlags(undefined);
+      }
+    });
+  });
+
+  it('take DATABASE_URL only when RHYTHM_DATABASE_URL is nowhere, and rank it above the file', () => {
+    write('rhythm.toml', '[database]\nurl = "postgres://file/db"');
+    expect(load({ DATABASE_URL: URL_A }).settings.database.url).toBe(URL_A);
+    write('.env', 'RHYTHM_DATABASE_URL=postgres://dotenv/db');
+    expect(load({ DATABASE_URL: URL_A }).settings.database.url).toBe('postgres://dotenv/db');
+  });
+
+  it('ignore a DATABASE_URL of another kind of database', () => {
+    expect(() => load({ DATABASE_URL: 'mysql://host/db' })).toThrow(/No database is configured/);
+  });
+
+  it('look for the file at RHYTHM_CONFIG_PATH, then rhythm.toml, then the config folder of the user', () => {
+    write('.config/rhythm/config.toml', '[database]\nurl = "postgres://home/db"');
+    expect(load().settings.database.url).toBe('postgres://home/db');
+    write('rhythm.toml', '[database]\nurl = "postgres://project/db"');
+    expect(load().settings.database.url).toBe('postgres://project/db');
+    const special = write('special.toml', '[database]\nurl = "postgres://special/db"');
+    expect(load({ RHYTHM_CONFIG_PATH: special }).settings.database.url).toBe('postgres://special/db');
+    const flag = write('flag.toml', '[database]\nurl = "postgres://flag/db"');
+    expect(load({ RHYTHM_CONFIG_PATH: special }, {}, flag).settings.database.url).toBe('postgres://flag/db');
+  });
+
+  it('refuse a named file that does not exist', () => {
+    expect(() => load({ RHYTHM_CONFIG_PATH: 'gone.toml', DATABASE_URL: URL_A })).toThrow(
+      /gone\.toml, named by RHYTHM_CONFIG_PATH, does not exist/,
+    );
+  });
+
+  it('say where a file cannot be read', () => {
+    write('rhythm.toml', '[database]\nurl = "postgres://x/y\n');
+    expect(() => load()).toThrow(/rhythm\.toml:2:/);
+  });
+
+  it('guide to the database URL when there is none', () => {
+    expect(() => load()).toThrow(
+      expect.objectContaining({ code: 'RHYTHM_DATABASE_URL_MISSING', message: expect.stringContaining('RHYTHM_DATABASE_URL=') }),
+    );
+  });
+
+  it.each([
+    ['an option', () => load({}, { database: { maxConection: 3 } }), /"database.maxConection" in options. Did you mean "maxConnections"/],
+    ['a section', () => load({}, { databse: {} }), /"databse" in options. Did you mean "database"/],
+    [
+      'a variable',
+      () => load({ RHYTHM_DATABASE_MAX_CONECTIONS: '3' }),
+      /RHYTHM_DATABASE_MAX_CONECTIONS \(environment\). Did you mean "RHYTHM_DATABASE_MAX_CONNECTIONS"/,
+    ],
+    [
+      'a camelCase key in a file',
+      () => {
+        write('rhythm.toml', '[database]\nmaxConnections = 3');
+        load();
+      },
+      /"database.maxConnections" in .*rhythm.toml. Did you mean "max_connections"/,
+    ],
+  ])('refuse %s that does not exist and name the nearest', (_, act, message) => {
+    expect(act).toThrow(message);
+  });
+
+  it.each([
+    [
+      { RHYTHM_DATABASE_MAX_CONNECTIONS: 'many' },
+      /database.maxConnections = many \(RHYTHM_DATABASE_MAX_CONNECTIONS \(environment\)\) is not a whole number/,
+    ],
+    [{ RHYTHM_DATABASE_MAX_CONNECTIONS: '0' }, /is not between 10 and 10000/],
+    [{ RHYTHM_WORKER_POLL_INTERVAL: 'soon' }, /worker.pollInterval = soon .* is not a duration/],
+    [{ RHYTHM_WORKER_POLL_INTERVAL: '-1s' }, /is not a duration/],
+    [{ RHYTHM_ROLE: 'boss' }, /is not one of "both", "api", "worker"/],
+    [{ RHYTHM_AUTO_MIGRATE: 'perhaps' }, /is not true or false/],
+    [{ RHYTHM_DATABASE_SCHEMA: 'a"b' }, /is not an SQL name/],
+    [{ RHYTHM_WORKER_HEARTBEAT_INTERVAL: '20s' }, /worker.heartbeatInterval .* must be at most half of worker.deadAfter \(default\)/],
+    [{ RHYTHM_DATABASE_MIN_CONNECTIONS: '30' }, /database.minConnections .* must not be more than database.maxConnections/],
+  ])('refuse %j', (env, message) => {
+    expect(() => load({ DATABASE_URL: URL_A, ...env })).toThrow(message);
+  });
+
+  it('treat an empty variable as not set', () => {
+    expect(load({ DATABASE_URL: URL_A, RHYTHM_ROLE: '' }).settings.role).toBe('both');
+  });
+
+  it('never show a password, not even of a URL that is wrong', () => {
+    const { report } = load({ RHYTHM_DATABASE_URL: URL_A });
+    expect(JSON.stringify(report)).not.toContain('s3cret');
+    expect(report.find((row) => row.path === 'database.url')?.value).toBe('postgres://ann:***@a.example:5432/app');
+    const wrong = () => load({ RHYTHM_DATABASE_URL: 'postgres://ann:s3c ret%@a example/app' });
+    expect(wrong).toThrow(/is not a valid URL/);
+    expect(wrong).not.toThrow(/s3c/);
+  });
+
+  it('accept a URL or "embedded" in place of the database settings', () => {
+    expect(load({}, { database: 'embedded' }).settings.database.url).toBe('embedded');
+    expect(load({}, { database: URL_A }).settings.database.url).toBe(URL_A);
+    expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*did you mean "embedded"/);
+  });
+});

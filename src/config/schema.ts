@@ -1,0 +1,67 @@
+// Every setting of Rhythm, once: the same table checks module options, RHYTHM_* variables and rhythm.toml.
+
+import { choice, databaseUrl, duration, flag, integer, names, type OptionsOf, optionalText, type SettingsOf, text } from './setting.js';
+
+const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, say: 'an SQL name of up to 48 letters, digits and "_"' };
+
+/**
+ * The table. A key `database.maxConnections` is `database: { maxConnections }` in code, `max_connections` under
+ * `[database]` in rhythm.toml, and `RHYTHM_DATABASE_MAX_CONNECTIONS` in the environment.
+ */
+export const SCHEMA = {
+  role: choice('What this process does: serve the API, run work, or both.', 'both', ['both', 'api', 'worker']),
+  autoMigrate: flag('Bring the schema up to date at start. When off, run `rhythm migrate` before a deploy.', true),
+  database: {
+    url: databaseUrl('Where the database is; "embedded" starts a real PostgreSQL from npm for development. Required.', ['embedded']),
+    readUrl: databaseUrl('A replica for list, tree and history; they may then be a moment behind.'),
+    listenUrl: databaseUrl('A direct address for LISTEN when `url` is a transaction pooler.'),
+    schema: text('The schema of our tables.', 'rhythm', IDENTIFIER),
+    embeddedDir: text('Where the embedded PostgreSQL keeps its data.', '.rhythm/postgres'),
+    pooled: flag('`url` is a pooler in transaction mode (PgBouncer): no named statements, no LISTEN on it.', false),
+    maxConnections: integer('Most connections of this process. Four processes fit a stock server of 100.', 20, 10, 10_000),
+    minConnections: integer('Connections kept open while idle.', 2, 0, 10_000),
+    acquireTimeoutSecs: integer('How long a call waits for a free connection.', 10, 1, 3_600),
+    idleTimeoutSecs: integer('Idle connections above the minimum are closed after this.', 600, 1, 86_400),
+    maxLifetimeSecs: integer('Connections are renewed after this.', 1_800, 0, 604_800),
+  },
+  worker: {
+    queues: names('The queues this worker serves.', ['default']),
+    concurrency: integer('Tasks that run at one time in this process.', 50, 1, 100_000),
+    claimBatch: integer('Most executions taken from the queue at once.', 100, 1, 5_000),
+    pollInterval: duration('How often an idle worker looks when no notification comes.', '1s', '10ms'),
+    heartbeatInterval: duration('How often a worker says that it lives.', '5s', '50ms'),
+    deadAfter: duration('Silence after which its work is given to others.', '30s', '200ms'),
+    shutdownGrace: duration('How long running tasks may finish at shutdown before they are aborted and handed back.', '20s'),
+    maxCrashes: integer('Crashes in a row without progress after which an execution is quarantined.', 5, 1, 1_000),
+    id: optionalText('A readable prefix of the worker id; default: host name and process id.'),
+  },
+  task: {
+    maxAttempts: integer('Attempts of a task that does not say otherwise, the first included.', 3, 1, 10_000),
+    retryDelay: duration('Wait before the second attempt.', '1s'),
+    maxRetryDelay: duration('Longest wait between attempts.', '5m'),
+  },
+  history: {
+    maxSteps: integer('Finished steps kept per workflow run; 0 for none.', 1_000, 0, 1_000_000),
+  },
+  cancel: {
+    grace: duration('How long a cancelled flow may clean up.', '1m'),
+  },
+  limits: {
+    payloadBytes: integer('Bytes of one input, result or signal payload as JSON.', 1_048_576, 1_024, 134_217_728),
+    payloadDepth: integer('Nesting of one payload.', 200, 8, 1_000),
+    snapshotWarnBytes: integer('A run whose stored state passes this is announced with a warning.', 65_536, 1_024, 134_217_728),
+    snapshotBytes: integer('A run whose stored state passes this fails.', 8_388_608, 4_096, 268_435_456),
+    heapBytes: integer('Memory of one run, as the VM counts it.', 67_108_864, 65_536, 2_147_483_647),
+    fuelPerTurn: integer('Instructions a flow may spend between two awaits.', 50_000_000, 10_000, 9_007_199_254_740_991),
+    pendingEffects: integer('Durable calls of one run that are unanswered at one time.', 20_000, 1, 1_000_000),
+  },
+} as const;
+
+/** All settings, checked and complete. Durations are milliseconds. */
+export type RhythmSettings = SettingsOf<typeof SCHEMA>;
+
+/** The settings as options in code; whatever is left out comes from the environment, the file or the defaults. */
+export type SettingOptions = Omit<OptionsOf<typeof SCHEMA>, 'database'> & {
+  /** A URL, "embedded", or the settings one by one. */
+  database?: string | OptionsOf<(typeof SCHEMA)['database']>;
+};

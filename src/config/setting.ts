@@ -1,0 +1,167 @@
+// One setting: its type, bounds and default, and how it is read from code, from a file and from an environment variable.
+
+import { type Duration, parseDuration } from '../duration.js';
+import { InvalidArgumentError } from '../errors.js';
+import { nearest } from '../nearest.js';
+
+/** One row of the schema. `In` is what people may write in code or a file, `Out` what the engine gets. */
+export interface Setting<In, Out> {
+  /** For documentation: "integer 1…1000", "duration", … */
+  readonly kind: string;
+  readonly about: string;
+  /** What holds when nobody says anything, as a person would write it. */
+  readonly default: In | undefined;
+  /** Never printed in the clear. */
+  readonly secret: boolean;
+  /** Checks a value; throws a plain sentence fragment ("is not …") as an Error. */
+  read(value: unknown): Out;
+  /** An environment variable's text as the value `read` wants. */
+  fromText(text: string): unknown;
+}
+
+/** The settings of a schema as the engine gets them. */
+export type SettingsOf<Schema> = {
+  [Key in keyof Schema]: Schema[Key] extends Setting<infer _In, infer Out> ? Out : SettingsOf<Schema[Key]>;
+};
+
+/** The settings of a schema as options in code: all optional. */
+export type OptionsOf<Schema> = {
+  [Key in keyof Schema]?: Schema[Key] extends Setting<infer In, infer _Out> ? In : OptionsOf<Schema[Key]>;
+};
+
+/** Text, optionally required to match a pattern. */
+export function text(about: string, fallback: string, pattern?: { test: RegExp; say: string }): Setting<string, string> {
+  return {
+    kind: 'text',
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      if (typeof value !== 'string' || value.trim() === '') throw new Error('is not a text');
+      if (pattern && !pattern.test.test(value)) throw new Error(`is not ${pattern.say}`);
+      return value;
+    },
+    fromText: (given) => given,
+  };
+}
+
+/** A text that may be absent. */
+export function optionalText(about: string): Setting<string, string | undefined> {
+  return { ...text(about, ''), default: undefined };
+}
+
+/** The address of a PostgreSQL database. Its password is a secret. */
+export function databaseUrl(about: string, alsoAllowed: readonly string[] = []): Setting<string, string | undefined> {
+  return {
+    kind: 'PostgreSQL URL',
+    about,
+    default: undefined,
+    secret: true,
+    read(value) {
+      if (typeof value !== 'string') throw new Error('is not a text');
+      if (alsoAllowed.includes(value)) return value;
+      if (!/^postgres(ql)?:\/\//.test(value)) {
+        const meant = nearest(value, alsoAllowed);
+        throw new Error(`does not start with "postgres://" or "postgresql://"${meant ? ` (did you mean "${meant}"?)` : ''}`);
+      }
+      if (!URL.canParse(value)) throw new Error('is not a valid URL; write special characters of the password as %XX');
+      return value;
+    },
+    fromText: (given) => given,
+  };
+}
+
+/** A whole number within bounds. */
+export function integer(about: string, fallback: number, min: number, max: number): Setting<number, number> {
+  return {
+    kind: `integer ${min}…${max}`,
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      if (typeof value === 'bigint') value = Number(value);
+      if (typeof value !== 'number' || !Number.isInteger(value)) throw new Error('is not a whole number');
+      if (value < min || value > max) throw new Error(`is not between ${min} and ${max}`);
+      return value;
+    },
+    fromText: (given) => (/^[+-]?\d+$/.test(given.trim()) ? Number(given) : given),
+  };
+}
+
+/** Yes or no. */
+export function flag(about: string, fallback: boolean): Setting<boolean, boolean> {
+  return {
+    kind: 'boolean',
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      if (typeof value !== 'boolean') throw new Error('is not true or false');
+      return value;
+    },
+    fromText(given) {
+      const word = given.trim().toLowerCase();
+      return ['true', '1', 'yes', 'on'].includes(word) ? true : ['false', '0', 'no', 'off'].includes(word) ? false : given;
+    },
+  };
+}
+
+/** One of a few words. */
+export function choice<const Word extends string>(about: string, fallback: Word, words: readonly Word[]): Setting<Word, Word> {
+  return {
+    kind: words.map((word) => `"${word}"`).join(' | '),
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      if (!words.includes(value as Word)) throw new Error(`is not one of ${words.map((word) => `"${word}"`).join(', ')}`);
+      return value as Word;
+    },
+    fromText: (given) => given,
+  };
+}
+
+/** A duration; the engine gets milliseconds. */
+export function duration(about: string, fallback: Duration, min: Duration = 0): Setting<Duration, number> {
+  const floor = parseDuration(min, 'min');
+  return {
+    kind: floor > 0 ? `duration, at least ${min}` : 'duration',
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      const ms = plainly(() => parseDuration(value, ''));
+      if (ms < floor) throw new Error(`is less than ${min}`);
+      return ms;
+    },
+    fromText: (given) => given,
+  };
+}
+
+/** A list of names; in an environment variable separated by commas. */
+export function names(about: string, fallback: readonly string[]): Setting<readonly string[], readonly string[]> {
+  return {
+    kind: 'list of names',
+    about,
+    default: fallback,
+    secret: false,
+    read(value) {
+      if (!Array.isArray(value) || value.some((name) => typeof name !== 'string' || name.trim() === '')) {
+        throw new Error('is not a list of names');
+      }
+      if (value.length === 0) throw new Error('is an empty list');
+      return value.map((name: string) => name.trim());
+    },
+    fromText: (given) => given.split(',').map((part) => part.trim()),
+  };
+}
+
+// parseDuration speaks in whole sentences with a path; a setting's reader wants the fragment after the path.
+function plainly<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new Error(error.message.replace(/^: \S+ /, ''));
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+// Owns the connections of this process: the store, and the embedded server if there is one.
+
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { Store } from '../../libs/store/index.js';
+import type { RhythmSettings } from '../config/schema.js';
+import { type EmbeddedServer, startEmbedded } from '../embedded/start-embedded.js';
+import { DatabaseUnreachableError, isConnectionFailure } from './unreachable.js';
+
+/** The store of this process; open from the moment it is injectable until the application has shut down. */
+export class DatabaseHost implements OnApplicationShutdown {
+  private closing: Promise<void> | undefined;
+
+  private constructor(
+    readonly store: Store,
+    /** The address in use, the embedded server's if there is one. */
+    readonly url: string,
+    private readonly embedded: EmbeddedServer | undefined,
+  ) {}
+
+  /** Starts the embedded server if asked for, connects, and brings the schema up to date (or refuses an old one). */
+  static async open(settings: RhythmSettings): Promise<DatabaseHost> {
+    const { database } = settings;
+    const embedded = database.url === 'embedded' ? await startEmbedded({ dataDir: database.embeddedDir, durable: true }) : undefined;
+    const url = embedded?.url ?? (database.url as string);
+    try {
+      const store = await Store.open({
+        url,
+        schema: database.schema,
+        pooled: database.pooled,
+        directUrl: database.listenUrl,
+        readUrl: database.readUrl,
+        ...poolShare(settings),
+        connectTimeoutMs: database.acquireTimeoutSecs * 1000,
+        idleTimeoutMs: database.idleTimeoutSecs * 1000,
+        maxLifetimeMs: database.maxLifetimeSecs * 1000,
+        autoMigrate: settings.autoMigrate,
+      });
+      // Where there is a worker, its engine listens for everyone.
+      if (settings.role === 'api') await store.hints.start();
+      return new DatabaseHost(store, url, embedded);
+    } catch (error) {
+      await embedded?.stop();
+      throw isConnectionFailure(error) ? new DatabaseUnreachableError(url, error) : error;
+    }
+  }
+
+  /** Closes everything; safe to call twice. */
+  close(): Promise<void> {
+    this.closing ??= this.store.close().then(() => this.embedded?.stop());
+    return this.closing;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
+  }
+}
+
+// What this process may open is shared out: TypeORM's two (migrations and their lock), one that listens, the engine's own
+// loops where work is run, and the rest for the services.
+function poolShare({ database, role }: RhythmSettings): { poolSize: number; poolMin: number } {
+  const engine = role === 'api' ? 0 : 6;
+  const poolSize = Math.max(1, database.maxConnections - 3 - engine);
+  return { poolSize, poolMin: Math.min(database.minConnections, poolSize) };
+}

@@ -1,0 +1,72 @@
+// `CompletionService`: ends a task from outside the worker, by the token that the task gave away.
+
+import { Inject, Injectable } from '@nestjs/common';
+import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
+import { checkText } from '../check-argument.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { CompletionTokenError } from '../errors.js';
+import { toJsonText } from '../payload.js';
+import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
+
+/** The error of a task that the outside declares failed. */
+export interface CompletionFailure {
+  message: string;
+  name?: string;
+  code?: string;
+  /** Reaches the flow as `error.data`. */
+  data?: unknown;
+}
+
+/**
+ * Ends tasks that called `ctx.completeLater()`: from an HTTP handler, a message consumer, another process.
+ * A token works once, and only while the attempt that made it is the present one.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class CompletionService {
+  private readonly store: Store;
+
+  constructor(
+    @Inject(DatabaseHost) database: DatabaseHost,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+  ) {
+    this.store = database.store;
+  }
+
+  /** Ends the task with a result. */
+  async complete(token: string, result?: unknown): Promise<void> {
+    await this.end(token, { status: 'completed', output: toJsonText(result, 'result', this.loaded.settings.limits) });
+  }
+
+  /** Ends the task as failed, without another attempt. */
+  async fail(token: string, failure: CompletionFailure): Promise<void> {
+    const { message, name = 'Error', code, data } = failure;
+    checkText(message, 'failure.message', 10_000, 'RHYTHM_OPTION_INVALID');
+    await this.end(token, { status: 'failed', error: toJsonText({ name, message, code, data }, 'failure', this.loaded.settings.limits) });
+  }
+
+  private async end(token: string, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<void> {
+    const target = await findToken(this.store.db, checkText(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN'));
+    if (!target)
+      throw new CompletionTokenError(
+        'The token is not one that a task gave away, or its task was removed. Use what ctx.completeLater() returned, unchanged.',
+      );
+    if (!target.valid) throw tooLate(target);
+    const { id, bucket, fence, startedAt, parentId, parentCall } = target;
+    const attempts = target.attempts + (end.status === 'failed' ? 1 : 0);
+    const parent = parentId === null || parentCall === null ? undefined : { id: parentId, bucket: bucketOf(parentId), call: parentCall };
+    const task = { id, bucket, fence, attempts, startedAt, parent, clearSchedule: true, ...end };
+    const { tasks } = await retrying(() => commitWork(this.store.db, { workerId: 'outside', tasks: [task], turns: [], claims: [] }));
+    if (!tasks[0]) throw tooLate(target);
+    this.store.hints.hint('ended', id);
+    if (parent) this.store.hints.hint('work', (await getExecution(this.store.db, parent.id))?.queue ?? 'default');
+  }
+}
+
+function tooLate({ id, status }: TokenTarget): CompletionTokenError {
+  return new CompletionTokenError(
+    `The token of execution "${id}" is used up (the execution is ${status}): it was completed before, or its attempt was cancelled, timed out or lost. Nothing was changed.`,
+  );
+}

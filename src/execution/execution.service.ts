@@ -1,0 +1,277 @@
+// `ExecutionService`: start, watch and steer executions.
+
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import {
+  getExecution,
+  type HistoryEntry,
+  insertExecutions,
+  type NewExecution,
+  pauseExecutions,
+  type QueueStatus,
+  RetryRefusedError,
+  readHistory,
+  readQueues,
+  readTree,
+  readWorkers,
+  removeExecutions,
+  requestCancel,
+  resumeExecutions,
+  retryExecution,
+  retrying,
+  type StartOutcome,
+  type Store,
+  versionsInUse,
+  type WorkerStatus,
+} from '../../libs/store/index.js';
+import { checkAnyId, checkInteger, checkKeys, checkText } from '../check-argument.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { type Duration, parseDuration } from '../duration.js';
+import { ExecutionConflictError, ExecutionNotFoundError, ExecutionStateError, InvalidArgumentError } from '../errors.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
+import { type Inspection, inspectRun } from './inspect-run.js';
+import { type ListOptions, type ListPage, listPage } from './list-page.js';
+import { ResultWaiter } from './result.waiter.js';
+import { StartBatcher, sortedForLocking } from './start.batcher.js';
+import { checkStartOptions, newExecution, type StartOptions } from './start-options.js';
+import { type StartTarget, TargetResolver } from './target.resolver.js';
+
+/** What a start answers. */
+export interface StartedExecution {
+  id: string;
+  /** False when the same run had been started before (same id or key, same input). */
+  created: boolean;
+}
+
+/** One of many starts. */
+export interface StartRequest {
+  name: string;
+  input?: unknown;
+  options?: Omit<StartOptions, 'manager'>;
+}
+
+/** Options of `result`. */
+export interface ResultOptions {
+  /** Stop waiting after this long with a `ResultTimeoutError`; default: wait as long as it takes. */
+  timeout?: Duration;
+  signal?: AbortSignal;
+}
+
+/** The state of the whole system. */
+export interface SystemStatus {
+  queues: QueueStatus[];
+  workers: WorkerStatus[];
+  /** Live runs of each workflow version. */
+  versions: { name: string; version: string; runs: number }[];
+}
+
+// One statement of startMany.
+const BATCH = 1_000;
+const ENDED = ['completed', 'failed', 'cancelled'];
+
+/**
+ * Starts, watches and steers executions.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class ExecutionService implements OnModuleDestroy {
+  private readonly store: Store;
+  private readonly fresh: StartBatcher;
+  private readonly named: StartBatcher;
+  private readonly waiter: ResultWaiter;
+
+  constructor(
+    @Inject(DatabaseHost) database: DatabaseHost,
+    @Inject(TargetResolver) private readonly targets: TargetResolver,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+    @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
+  ) {
+    this.store = database.store;
+    // A start with an id of the caller's may wait for its twin in an open transaction; those with a fresh id never share its statement.
+    this.fresh = new StartBatcher(this.store.db);
+    this.named = new StartBatcher(this.store.db);
+    this.waiter = new ResultWaiter(this.store);
+  }
+
+  onModuleDestroy(): void {
+    this.waiter.close();
+  }
+
+  /** Starts a workflow or a task by name and answers at once with its id. */
+  async start(name: string, input?: unknown, options?: StartOptions): Promise<StartedExecution> {
+    const checked = checkStartOptions(options, 'options');
+    const target = await this.targets.resolve(name, checked, 'options');
+    const execution = newExecution(target, input, checked, 'options', this.loaded.settings.limits);
+    const { manager, id, idempotencyKey } = checked;
+    const batcher = id === undefined && idempotencyKey === undefined ? this.fresh : this.named;
+    const outcome = manager
+      ? (await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, [execution])))[0]!
+      : await batcher.start(execution);
+    this.announce([execution], manager);
+    return started(outcome, idempotencyKey);
+  }
+
+  /** Starts many at once, one statement per thousand. All of a statement are stored or none. */
+  async startMany(requests: readonly StartRequest[], options?: { manager?: EntityManager }): Promise<StartedExecution[]> {
+    const { manager } = checkKeys<{ manager?: EntityManager }>(options, ['manager'], 'options');
+    if (!Array.isArray(requests))
+      throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not a list of { name, input, options }.');
+    const executions: NewExecution[] = [];
+    const targets = new Map<string, StartTarget>();
+    for (const [index, request] of requests.entries()) {
+      const path = `requests[${index}]`;
+      checkKeys(request, ['name', 'input', 'options'], path);
+      const { name, input } = request;
+      const checked = checkStartOptions(request.options, `${path}.options`);
+      // Many starts are mostly of a few names; each is looked up once.
+      const key = JSON.stringify([name, checked.type, checked.version]);
+      const target = targets.get(key) ?? (await this.targets.resolve(name, checked, `${path}.options`));
+      targets.set(key, target);
+      executions.push(newExecution(target, input, checked, `${path}.options`, this.loaded.settings.limits));
+    }
+    const outcomes = new Map<NewExecution, StartOutcome>();
+    for (let from = 0; from < executions.length; from += BATCH) {
+      const batch = sortedForLocking(executions.slice(from, from + BATCH), ({ id }) => id);
+      const stored = manager
+        ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, batch))
+        : await retrying(() => insertExecutions(this.store.db, batch));
+      batch.forEach((execution, index) => {
+        outcomes.set(execution, stored[index]!);
+      });
+    }
+    this.announce(executions, manager);
+    return executions.map((execution) => started(outcomes.get(execution)!, execution.options?.idempotencyKey));
+  }
+
+  /** One execution; throws an `ExecutionNotFoundError` when there is none. */
+  async get(id: string): Promise<Execution> {
+    const record = await getExecution(this.store.db, checkAnyId(id, 'id'));
+    if (!record) throw new ExecutionNotFoundError(id);
+    return toExecution(record);
+  }
+
+  /** Waits for the end and answers the result; rejects with an error whose `cause` is the run's own. */
+  async result<T = unknown>(id: string, options?: ResultOptions): Promise<T> {
+    const { timeout, signal } = checkKeys<ResultOptions>(options, ['timeout', 'signal'], 'options');
+    const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout, 'options.timeout');
+    return (await this.waiter.wait(checkAnyId(id, 'id'), { timeoutMs, signal })) as T;
+  }
+
+  /** Executions, newest first, page by page. */
+  async list(options?: ListOptions): Promise<ListPage> {
+    return listPage(this.store.reader, options);
+  }
+
+  /**
+   * Asks an execution to cancel. A workflow's pending calls reject with `CancelledError`, so that it may clean up;
+   * its children are cancelled with it. One that has ended is left as it is.
+   */
+  async cancel(id: string, options?: { reason?: string; manager?: EntityManager }): Promise<void> {
+    const { reason, manager } = checkKeys<{ reason?: string; manager?: EntityManager }>(options, ['reason', 'manager'], 'options');
+    if (reason !== undefined) checkText(reason, 'options.reason', 2_000, 'RHYTHM_OPTION_INVALID');
+    checkAnyId(id, 'id');
+    const seen = manager
+      ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => requestCancel(db, [id], reason))
+      : await requestCancel(this.store.db, [id], reason);
+    const asked = seen.get(id);
+    if (!asked) throw new ExecutionNotFoundError(id);
+    this.hintWork(asked.queue, manager);
+  }
+
+  /** Stops an execution from moving until `resume`. What a worker is doing for it at this moment is dropped and done again then. */
+  async pause(id: string): Promise<void> {
+    const [paused] = await pauseExecutions(this.store.db, [checkAnyId(id, 'id')]);
+    if (paused === undefined)
+      await this.refuse(id, 'pause', ['paused'], 'Only an execution that has not ended and is not being cancelled can be paused.');
+    this.store.hints.hint('lost', id);
+  }
+
+  /** Lets a paused execution move again. */
+  async resume(id: string): Promise<void> {
+    const [resumed] = await resumeExecutions(this.store.db, [checkAnyId(id, 'id')]);
+    if (resumed === undefined) await this.refuse(id, 'resume', [], 'Only a paused execution can be resumed.');
+    this.hintWork(await this.queueOf(id));
+  }
+
+  /** Runs the failed turn of a workflow again, from its last stored await (a step that failed there runs again first), or a failed task. */
+  async retry(id: string): Promise<void> {
+    checkAnyId(id, 'id');
+    const retried = await retrying(() => this.store.db.transaction((tx) => retryExecution(tx, id))).catch((error: unknown) => {
+      if (!(error instanceof RetryRefusedError)) throw error;
+      throw new ExecutionStateError(id, 'failed', 'retry', error.executionId === id ? error.why : error.message);
+    });
+    if (!retried) await this.refuse(id, 'retry', [], 'Only a failed execution can be retried.');
+    this.hintWork(await this.queueOf(id));
+  }
+
+  /** Removes an ended execution with everything it called. */
+  async remove(id: string): Promise<void> {
+    const removed = await removeExecutions(this.store.db, [checkAnyId(id, 'id')]);
+    if (!removed.includes(id))
+      await this.refuse(id, 'remove', [], 'Only an execution that has ended, with everything it called, can be removed. Cancel it first.');
+  }
+
+  /** An execution with its children, their children and so on. */
+  async tree(id: string): Promise<ExecutionTree> {
+    const tree = toTree(await readTree(this.store.reader, checkAnyId(id, 'id')), id);
+    if (!tree) throw new ExecutionNotFoundError(id);
+    return tree;
+  }
+
+  /** What happened and when, and on which worker where that is known: oldest first, the last `limit` entries (default 1,000). */
+  async history(id: string, options?: { limit?: number }): Promise<HistoryEntry[]> {
+    const { limit = 1_000 } = checkKeys<{ limit?: number }>(options, ['limit'], 'options');
+    const entries = await readHistory(this.store.reader, checkAnyId(id, 'id'), checkInteger(limit, 'options.limit', 1, 10_000));
+    if (entries.length === 0) throw new ExecutionNotFoundError(id);
+    return entries;
+  }
+
+  /** Where a workflow stands: source line, call stack, local variables, and what each branch waits for. */
+  async inspect(id: string): Promise<Inspection> {
+    return inspectRun(this.store.db, checkAnyId(id, 'id'), this.options.snapshotStore);
+  }
+
+  /** Queues (also those nobody serves), workers, and the workflow versions in use. */
+  async status(): Promise<SystemStatus> {
+    const { reader } = this.store;
+    const [queues, workers, versions] = await Promise.all([readQueues(reader), readWorkers(reader), versionsInUse(reader)]);
+    return { queues, workers, versions };
+  }
+
+  private announce(executions: readonly NewExecution[], manager?: EntityManager): void {
+    const queues = new Set(executions.filter(({ options }) => !options?.delayMs && !options?.runAt).map(({ queue }) => queue));
+    const later = executions.some(
+      ({ options }) => options?.delayMs ?? options?.runAt ?? options?.totalTimeoutMs ?? options?.startTimeoutMs,
+    );
+    const send = () => {
+      for (const queue of queues) this.store.hints.hint('work', queue);
+      if (later) this.store.hints.hint('timer', '*');
+    };
+    manager ? afterTransaction(manager, send) : send();
+  }
+
+  private hintWork(queue: string, manager?: EntityManager): void {
+    const send = () => this.store.hints.hint('work', queue);
+    manager ? afterTransaction(manager, send) : send();
+  }
+
+  private async queueOf(id: string): Promise<string> {
+    return (await getExecution(this.store.db, id))?.queue ?? 'default';
+  }
+
+  // Nothing was changed: says why, unless it is already as asked.
+  private async refuse(id: string, action: string, fine: string[], advice: string): Promise<void> {
+    const { status } = await this.get(id);
+    if (fine.includes(status)) return;
+    throw new ExecutionStateError(id, status, action, ENDED.includes(status) && action === 'pause' ? `It has ended. ${advice}` : advice);
+  }
+}
+
+function started({ id, outcome, differs }: StartOutcome, idempotencyKey: string | undefined): StartedExecution {
+  if (outcome === 'conflict') throw new ExecutionConflictError(id, differs ?? 'input', idempotencyKey);
+  return { id, created: outcome === 'created' };
+}

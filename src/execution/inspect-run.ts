@@ -1,0 +1,100 @@
+// Where a workflow stands: read from its stored state, its program and what is scheduled for it.
+
+import { type BranchDescription, describe, type FrameDescription, loadProgram, type PendingDescription } from '../../libs/flow/index.js';
+import { type ExecutionRecord, getExecution, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
+import type { SnapshotStore } from '../engine/snapshot-store.js';
+import { ExecutionNotFoundError, type StoredError } from '../errors.js';
+import type { ExecutionStatus } from './execution.js';
+
+/** One function in the call stack of a branch: its place, the text of that line, and the variables that are still needed. */
+export interface InspectedFrame extends FrameDescription {
+  sourceLine: string;
+}
+
+/** One branch of a run that waits, innermost frame first. */
+export interface InspectedBranch extends Omit<BranchDescription, 'stack'> {
+  stack: InspectedFrame[];
+}
+
+/** Where a run stands. */
+export interface Inspection {
+  id: string;
+  name: string;
+  type: 'task' | 'workflow';
+  version: string | null;
+  status: ExecutionStatus;
+  /** Why it does not move although it waits for nothing. */
+  note: string | null;
+  file: string | null;
+  /** The branches that wait, the main body's first; empty before the first turn, after the end, and for tasks. */
+  branches: InspectedBranch[];
+  /** Every durable call without an answer. */
+  pending: PendingDescription[];
+  /** Timers and timeouts to come. */
+  timers: RunState['timers'];
+  /** Signals that no wait has taken. */
+  signals: RunState['signals'];
+  /** Events that no turn has consumed. */
+  events: RunState['events'];
+  /** The same in lines for people. */
+  text: string;
+}
+
+// The innermost places say where; the rest is for the stored error.
+const DEEPEST_STACK = 10;
+
+/** Reads and explains the state of a run. */
+export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotStore): Promise<Inspection> {
+  const [record, state] = await Promise.all([getExecution(db, id), readRunState(db, id)]);
+  if (!record || !state) throw new ExecutionNotFoundError(id);
+  const { version, file, source, timers, signals, events } = state;
+  const { name, type, status, note } = record;
+  const snapshot = state.snapshot ?? (state.snapshotRef && snapshots ? await snapshots.get(state.snapshotRef) : null);
+  const described =
+    snapshot !== null && state.program !== null ? describe(loadProgram(state.program), snapshot) : { branches: [], pending: [] };
+  const lines = (source ?? '').split(/\r\n|[\n\r\u2028\u2029]/);
+  const branches = described.branches.map((branch) => ({
+    ...branch,
+    stack: branch.stack.map((frame) => ({ ...frame, locals: { ...frame.locals }, sourceLine: lines[frame.line - 1] ?? '' })),
+  }));
+  const text = explain(record, branches, timers, lines);
+  return { id, name, type, version, status, note, file, branches, pending: described.pending, timers, signals, events, text };
+}
+
+function explain(
+  record: ExecutionRecord,
+  branches: readonly InspectedBranch[],
+  timers: RunState['timers'],
+  source: readonly string[],
+): string {
+  const lines = [`${record.type} "${record.name}" is ${record.status}${record.note ? `: ${record.note}` : ''}`];
+  const ended = record.finishedAt !== null;
+  if (ended && record.error) lines.push(...explainError(record.error as unknown as StoredError, record.type === 'workflow' ? source : []));
+  // Of those that have ended, only a failed one can go on, and not if a note says why it cannot.
+  const goesOn = !ended || (record.status === 'failed' && record.note === null);
+  for (const { waitsFor, stack, calls } of goesOn ? branches : []) {
+    const due = timers.find((timer) => calls.includes(timer.call))?.dueAt;
+    const stands = ended ? 'a retry goes on from the state in which it waited for' : 'waits for';
+    lines.push(`${stands} ${waitsFor}${due ? ` (until ${due})` : ''}`);
+    for (const { function: name, file, line, column, sourceLine, locals } of stack) {
+      lines.push(`  at ${name} (${file}:${line}:${column})`, `    ${line} | ${sourceLine}`);
+      for (const [local, value] of Object.entries(locals)) lines.push(`      ${local} = ${shorten(JSON.stringify(value) ?? 'undefined')}`);
+    }
+  }
+  return lines.join('\n');
+}
+
+// A flow's stack is in places of its source, so the line can be shown; a task's is in places of the host.
+function explainError({ name, message, stack, cause }: StoredError, source: readonly string[]): string[] {
+  const places = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const shown = places.slice(0, DEEPEST_STACK).flatMap((place) => {
+    const line = Number(/:(\d+):\d+\)?\s*$/.exec(place)?.[1]);
+    const text = source[line - 1];
+    return [`  ${place.trim()}`, ...(text === undefined ? [] : [`    ${line} | ${text}`])];
+  });
+  return [`${name}: ${message}`, ...shown, ...(cause ? [`caused by ${cause.name}: ${cause.message}`] : [])];
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

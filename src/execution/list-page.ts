@@ -1,0 +1,64 @@
+// `list`: its filters, checked, and its pages.
+
+import { type ExecutionFilter, type ExecutionStatus, listExecutions, type Runner } from '../../libs/store/index.js';
+import { checkAnyId, checkInteger, checkKeys, checkName, checkText, checkWord } from '../check-argument.js';
+import { parseInstant } from '../duration.js';
+import { InvalidArgumentError } from '../errors.js';
+import { type Execution, toExecution } from './execution.js';
+
+/** What to list; what is left out matches everything. */
+export interface ListOptions {
+  status?: ExecutionStatus | readonly ExecutionStatus[];
+  type?: 'task' | 'workflow';
+  name?: string;
+  queue?: string;
+  /** Children of this execution; null for those that nobody called. */
+  parentId?: string | null;
+  tag?: string;
+  createdAfter?: Date | number | string;
+  createdBefore?: Date | number | string;
+  /** Of a page, 1 … 1,000; default 50. */
+  limit?: number;
+  /** The `next` of the page before. */
+  cursor?: string;
+}
+
+/** A page of executions, newest first. */
+export interface ListPage {
+  items: Execution[];
+  /** Hand it in as `cursor` for the next page; absent on the last one. */
+  next?: string;
+}
+
+const KEYS = ['status', 'type', 'name', 'queue', 'parentId', 'tag', 'createdAfter', 'createdBefore', 'limit', 'cursor'];
+const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused', 'completed', 'failed', 'cancelled'];
+
+/** One page of executions. */
+export async function listPage(db: Runner, options: ListOptions | undefined): Promise<ListPage> {
+  const filter = checkFilter(checkKeys<ListOptions>(options, KEYS, 'options'));
+  try {
+    const { items, next } = await listExecutions(db, filter);
+    return { items: items.map(toExecution), ...(next === undefined ? {} : { next }) };
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'options.cursor', error.message);
+    throw error;
+  }
+}
+
+function checkFilter(options: ListOptions): ExecutionFilter {
+  const { status, type, name, queue, parentId, tag, createdAfter, createdBefore, limit, cursor } = options;
+  const filter: ExecutionFilter = {};
+  if (status !== undefined) {
+    filter.status = (typeof status === 'string' ? [status] : [...status]).map((word) => checkWord(word, 'options.status', STATUSES));
+  }
+  if (type !== undefined) filter.type = checkWord(type, 'options.type', ['task', 'workflow']);
+  if (name !== undefined) filter.name = checkName(name, 'options.name');
+  if (queue !== undefined) filter.queue = checkName(queue, 'options.queue');
+  if (parentId !== undefined) filter.parentId = parentId === null ? null : checkAnyId(parentId, 'options.parentId');
+  if (tag !== undefined) filter.tag = checkName(tag, 'options.tag');
+  if (createdAfter !== undefined) filter.createdAfter = parseInstant(createdAfter, 'options.createdAfter');
+  if (createdBefore !== undefined) filter.createdBefore = parseInstant(createdBefore, 'options.createdBefore');
+  if (limit !== undefined) filter.limit = checkInteger(limit, 'options.limit', 1, 1_000);
+  if (cursor !== undefined) filter.cursor = checkText(cursor, 'options.cursor', 10_000, 'RHYTHM_OPTION_INVALID');
+  return filter;
+}

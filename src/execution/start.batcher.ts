@@ -1,0 +1,92 @@
+// Gathers single starts: while one statement is on its way, the next takes all that came meanwhile.
+
+import {
+  bucketOf,
+  insertExecutions,
+  isDatabaseError,
+  type NewExecution,
+  type Runner,
+  retrying,
+  type StartOutcome,
+} from '../../libs/store/index.js';
+
+// One statement carries at most this much, so that no start waits for a neighbour's megabytes.
+const MAX_ROWS = 1_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+// Two on their way keep the database busy while Node prepares the next; more only makes the batches smaller.
+const IN_FLIGHT = 2;
+
+interface Waiting {
+  execution: NewExecution;
+  resolve(outcome: StartOutcome): void;
+  reject(error: unknown): void;
+}
+
+/** Turns many concurrent single starts into few statements; each keeps its own outcome and its own error. */
+export class StartBatcher {
+  private waiting: Waiting[] = [];
+  private inFlight = 0;
+
+  constructor(private readonly db: Runner) {}
+
+  /** Stores one execution, together with whatever else is being started at this moment. */
+  start(execution: NewExecution): Promise<StartOutcome> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ execution, resolve, reject });
+      // After the present turn of the event loop, so that starts made in one go travel together.
+      if (this.waiting.length === 1) setImmediate(() => this.flush());
+    });
+  }
+
+  private flush(): void {
+    while (this.waiting.length > 0 && this.inFlight < IN_FLIGHT) {
+      const batch = this.takeBatch();
+      this.inFlight++;
+      void this.send(batch).finally(() => {
+        this.inFlight--;
+        this.flush();
+      });
+    }
+  }
+
+  private takeBatch(): Waiting[] {
+    let bytes = 0;
+    let rows = 0;
+    for (const { execution } of this.waiting) {
+      bytes += execution.input?.length ?? 0;
+      if (rows > 0 && (rows >= MAX_ROWS || bytes > MAX_BYTES)) break;
+      rows++;
+    }
+    return this.waiting.splice(0, rows);
+  }
+
+  private async send(batch: Waiting[]): Promise<void> {
+    try {
+      const sorted = sortedForLocking(batch, ({ execution }) => execution.id);
+      const outcomes = await retrying(() =>
+        insertExecutions(
+          this.db,
+          sorted.map(({ execution }) => execution),
+        ),
+      );
+      sorted.forEach((waiting, index) => {
+        waiting.resolve(outcomes[index]!);
+      });
+    } catch (error) {
+      // One row with a bad value fails alone: the others are stored one by one. An unknown outcome is everyone's.
+      if (batch.length === 1 || !isDatabaseError(error)) {
+        for (const waiting of batch) waiting.reject(error);
+      } else {
+        for (const waiting of batch) await this.send([waiting]);
+      }
+    }
+  }
+}
+
+/** In the order in which rows of one statement must be locked, so that two statements never wait for each other. */
+export function sortedForLocking<T>(items: readonly T[], idOf: (item: T) => string): T[] {
+  return items
+    .map((item) => ({ item, id: idOf(item), bucket: bucketOf(idOf(item)) }))
+    .sort((a, b) => a.bucket - b.bucket || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+    .map(({ item }) => item);
+}

@@ -1,0 +1,112 @@
+// Finds what a name means at start: a workflow of this process, a task of this process, or a workflow of the database.
+
+import { Inject, Injectable } from '@nestjs/common';
+import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
+import { checkName, checkText } from '../check-argument.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { InvalidArgumentError, UnknownNameError } from '../errors.js';
+import { FlowRegistry } from '../flows/flow.registry.js';
+import { didYouMean, listNames } from '../nearest.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { TaskRegistry } from '../tasks/task.registry.js';
+import type { TaskPolicy } from '../tasks/task-options.js';
+import type { StartOptions } from './start-options.js';
+
+/** What is to be started. */
+export interface StartTarget {
+  type: 'workflow' | 'task';
+  name: string;
+  version?: string;
+  /** The declaration, for a task of this process. */
+  policy?: TaskPolicy;
+}
+
+/** Resolves names of workflows and tasks. */
+@Injectable()
+export class TargetResolver {
+  constructor(
+    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
+    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
+    @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+  ) {}
+
+  /** The target of a start; throws an `UnknownNameError` with the nearest names. */
+  async resolve(given: string, { type, version }: StartOptions, path: string): Promise<StartTarget> {
+    const name = checkName(given, path.replace(/options$/, 'name'));
+    const flow = this.flows.get(name);
+    const task = this.tasks.get(name);
+    if (type === undefined && flow && task) {
+      throw new InvalidArgumentError(
+        'RHYTHM_OPTION_INVALID',
+        `${path}.type`,
+        `"${name}" is a workflow (${flow.file}) and a task (${task.place}). Say which with { type: 'workflow' } or { type: 'task' }.`,
+      );
+    }
+    if (type === 'task' || (type === undefined && task)) {
+      if (version !== undefined) {
+        throw new InvalidArgumentError(
+          'RHYTHM_OPTION_INVALID',
+          `${path}.version`,
+          `${path}.version is for workflows; "${name}" is started as a task.`,
+        );
+      }
+      return this.task(name);
+    }
+    if (version !== undefined) return { type: 'workflow', name, version: await this.chosenVersion(name, version, `${path}.version`) };
+    // A process that has the flow starts its own text: during a deploy old pods start the old one, new pods the new one.
+    if (flow) return { type: 'workflow', name, version: flow.version };
+    const current = await currentVersion(this.database.store.db, name);
+    if (current !== undefined) return { type: 'workflow', name, version: current };
+    throw await this.unknown(name, type);
+  }
+
+  /** Whether a task that this process does not have may be called all the same. */
+  isExternalTask(name: string): boolean {
+    const external = this.options.externalTasks ?? [];
+    return external.includes('*') || external.includes(name);
+  }
+
+  private task(name: string): StartTarget {
+    const task = this.tasks.get(name);
+    if (task) return { type: 'task', name, policy: task.policy };
+    // A process that runs no work need not have the tasks it starts.
+    if (this.loaded.settings.role === 'api' || this.isExternalTask(name)) return { type: 'task', name };
+    const known = this.tasks.names();
+    throw new UnknownNameError(
+      'task',
+      name,
+      known,
+      `No task is named "${name}".${didYouMean(name, known)} Tasks of this process: ${listNames(known)}. A task of another application must be listed in externalTasks.`,
+    );
+  }
+
+  private async chosenVersion(name: string, given: string, path: string): Promise<string> {
+    const wanted = checkText(given, path, 64, 'RHYTHM_OPTION_INVALID');
+    const versions = (await listDefinitions(this.database.store.db, name)).map((definition) => definition.version);
+    if (versions.length === 0) throw await this.unknown(name, 'workflow');
+    const found = versions.filter((version) => version === wanted || (wanted.length >= 7 && version.startsWith(wanted)));
+    if (found.length === 1) return found[0]!;
+    throw new InvalidArgumentError(
+      'RHYTHM_UNKNOWN_VERSION',
+      path,
+      `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((version) => version.slice(0, 12)).join(', ')}.`,
+    );
+  }
+
+  private async unknown(name: string, type: StartOptions['type']): Promise<UnknownNameError> {
+    const workflows = [...new Set([...this.flows.names(), ...(await definitionNames(this.database.store.db))])];
+    const tasks = type === 'workflow' ? [] : this.tasks.names();
+    const asTask =
+      type === undefined && this.loaded.settings.role === 'api' ? " To start a task that workers run, pass { type: 'task' }." : '';
+    return new UnknownNameError(
+      type ?? 'workflow or task',
+      name,
+      [...workflows, ...tasks],
+      `No ${type ?? 'workflow or task'} is named "${name}".${didYouMean(name, [...workflows, ...tasks])} ` +
+        `Workflows: ${listNames(workflows)}.${type === 'workflow' ? '' : ` Tasks of this process: ${listNames(tasks)}.`}${asTask}`,
+    );
+  }
+}

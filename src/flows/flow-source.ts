@@ -1,0 +1,85 @@
+// Where flows come from: folders, single files and inline text; read from disk once, at boot.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import type { FlowAllowList } from '../../libs/flow/index.js';
+import { checkKeys, checkName } from '../check-argument.js';
+import { ConfigurationError } from '../errors.js';
+
+/**
+ * A folder of `.flow` files (read with its subfolders), one `.flow` file, or text in place.
+ * A file's workflow is named after it: `flows/order.flow` is "order", `flows/billing/refund.flow` is "billing/refund".
+ */
+export type FlowSource =
+  | string
+  | { path: string /** What the flows may call; absent lists allow every name. */; allow?: FlowAllowList }
+  | { name: string; source: string; allow?: FlowAllowList };
+
+/** The text of one workflow. */
+export interface FlowText {
+  name: string;
+  source: string;
+  /** For messages and stack traces. */
+  file: string;
+  allow: FlowAllowList | undefined;
+}
+
+/** Reads every flow of the given sources; `label` says in messages whose option it is. */
+export function readFlows(sources: readonly FlowSource[], label: string): FlowText[] {
+  return sources.flatMap((given, index) => {
+    const at = `${label}[${index}]`;
+    if (typeof given === 'string') return readPath(given, undefined, at);
+    if (given && typeof given === 'object' && 'path' in given) {
+      checkKeys(given, ['path', 'allow'], at);
+      return readPath(given.path, checkAllow(given.allow, at), at);
+    }
+    checkKeys(given, ['name', 'source', 'allow'], at);
+    if (typeof given?.source !== 'string') {
+      throw new ConfigurationError(`${at} is neither a path, { path, allow? } nor { name, source, allow? }.`, 'RHYTHM_FLOW_SOURCE');
+    }
+    return [
+      { name: checkName(given.name, `${at}.name`), source: given.source, file: `${given.name}.flow`, allow: checkAllow(given.allow, at) },
+    ];
+  });
+}
+
+function readPath(path: string, allow: FlowAllowList | undefined, at: string): FlowText[] {
+  const full = resolve(path);
+  const found = statSync(full, { throwIfNoEntry: false });
+  if (!found) {
+    throw new ConfigurationError(
+      `${at}: ${full} does not exist. Paths are taken from the working directory, ${process.cwd()}.`,
+      'RHYTHM_FLOW_SOURCE',
+    );
+  }
+  if (found.isFile()) return [readFile(full, basename(full), allow)];
+  const files = readdirSync(full, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.flow'));
+  if (files.length === 0) throw new ConfigurationError(`${at}: the folder ${full} holds no .flow file.`, 'RHYTHM_FLOW_SOURCE');
+  return files.sort().map((file) => readFile(join(full, file), file, allow));
+}
+
+function readFile(full: string, inFolder: string, allow: FlowAllowList | undefined): FlowText {
+  const name = inFolder
+    .replace(/\.flow$/, '')
+    .split(sep)
+    .join('/');
+  const shown = relative(process.cwd(), full);
+  return {
+    name: checkName(name, `The name of ${full}`),
+    source: readFileSync(full, 'utf8'),
+    file: shown.startsWith('..') ? full : shown,
+    allow,
+  };
+}
+
+function checkAllow(allow: FlowAllowList | undefined, at: string): FlowAllowList | undefined {
+  if (allow === undefined) return undefined;
+  checkKeys(allow, ['tasks', 'workflows', 'queues'], `${at}.allow`);
+  for (const [key, names] of Object.entries(allow)) {
+    if (!Array.isArray(names)) throw new ConfigurationError(`${at}.allow.${key} is not a list of names.`, 'RHYTHM_FLOW_SOURCE');
+    names.forEach((name, index) => {
+      checkName(name, `${at}.allow.${key}[${index}]`);
+    });
+  }
+  return allow;
+}

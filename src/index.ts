@@ -1,0 +1,35 @@
+// The public API of nestjs-rhythm.
+
+export type { FlowAllowList } from '../libs/flow/index.js';
+export type { HistoryEntry, QueueStatus, WorkerStatus } from '../libs/store/index.js';
+export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
+export type { RhythmSettings, SettingOptions } from './config/schema.js';
+export { DatabaseUnreachableError } from './database/unreachable.js';
+export type { Duration } from './duration.js';
+export { EmbeddedPostgresError } from './embedded/embedded-error.js';
+export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './embedded/start-embedded.js';
+export { type EngineEvent, EngineEvents } from './engine/engine-events.js';
+export { FileSnapshotStore, type SnapshotStore } from './engine/snapshot-store.js';
+export * from './errors.js';
+export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
+export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
+export {
+  ExecutionService,
+  type ResultOptions,
+  type StartedExecution,
+  type StartRequest,
+  type SystemStatus,
+} from './execution/execution.service.js';
+export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
+export type { ListOptions, ListPage } from './execution/list-page.js';
+export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
+export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
+export type { FlowSource } from './flows/flow-source.js';
+export { RhythmFeatureModule, type RhythmFeatureOptions, RhythmModule } from './rhythm.module.js';
+export { type RhythmModuleExtras, type RhythmModuleOptions, rhythmToken } from './rhythm.module-definition.js';
+export { SchedulerService } from './scheduler/scheduler.service.js';
+export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';
+export { Task } from './tasks/task.decorator.js';
+export type { TaskContext, TaskLogger } from './tasks/task-context.js';
+export type { TaskOptions, TaskRetryOptions } from './tasks/task-options.js';
+export { WorkerHost } from './worker/worker.host.js';

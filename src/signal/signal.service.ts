@@ -1,0 +1,76 @@
+// `SignalService`: sends signals to workflow runs.
+
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { getExecution, type Store, sendSignals } from '../../libs/store/index.js';
+import { checkAnyId, checkKeys, checkName, checkText, MAX_KEY_LENGTH } from '../check-argument.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { toJsonText } from '../payload.js';
+import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
+
+/** Options of `send`. */
+export interface SignalOptions {
+  /** A second signal with the same key for the same run is dropped, so a sender may safely try again. */
+  key?: string;
+  /** Of an open transaction: the signal exists if that commits, and only then. */
+  manager?: EntityManager;
+}
+
+/** What became of a signal. */
+export interface SentSignal {
+  /** False when a signal with the same key was there already. */
+  accepted: boolean;
+  /** False when no execution of this id was visible; the signal waits for it all the same. */
+  known: boolean;
+  /** True when the run is completed or cancelled: nobody will take the signal. */
+  ended: boolean;
+}
+
+/**
+ * Sends signals to workflow runs: `await Signal.when(name)` in the flow takes them, in the order they were sent.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class SignalService {
+  private readonly store: Store;
+
+  constructor(
+    @Inject(DatabaseHost) database: DatabaseHost,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+  ) {
+    this.store = database.store;
+  }
+
+  /** Sends a signal. It is kept until a wait takes it, also when the run has not begun to wait, or not been started yet. */
+  async send(executionId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal> {
+    const { key, manager } = checkKeys<SignalOptions>(options, ['key', 'manager'], 'options');
+    const signal = {
+      executionId: checkAnyId(executionId, 'executionId'),
+      name: checkName(name, 'name'),
+      payload: toJsonText(payload, 'payload', this.loaded.settings.limits),
+      dedupeKey: key === undefined ? undefined : checkText(key, 'options.key', MAX_KEY_LENGTH, 'RHYTHM_OPTION_INVALID'),
+    };
+    const [sent] = manager
+      ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => sendSignals(db, [signal]))
+      : await sendSignals(this.store.db, [signal]);
+    const { accepted, known, ended, queue } = sent!;
+    if (!accepted) return this.twin(executionId);
+    this.announce(queue, manager);
+    return { accepted, known, ended };
+  }
+
+  // A twin writes nothing, so the statement could not see the run.
+  private async twin(executionId: string): Promise<SentSignal> {
+    const run = await getExecution(this.store.db, executionId);
+    return { accepted: false, known: run !== undefined, ended: run?.status === 'completed' || run?.status === 'cancelled' };
+  }
+
+  // The run's queue is woken; a run that was not visible is looked for by the timer loop.
+  private announce(queue: string | undefined, manager?: EntityManager): void {
+    const send = () => (queue === undefined ? this.store.hints.hint('timer', '*') : this.store.hints.hint('work', queue));
+    manager ? afterTransaction(manager, send) : send();
+  }
+}

@@ -1,0 +1,107 @@
+// Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
+
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import type { FlowLimits } from '../../libs/flow/index.js';
+import { AppDataSource } from '../boot/app-data-source.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import type { RhythmSettings } from '../config/schema.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { Engine } from '../engine/engine.js';
+import { type EngineEvent, EngineEvents } from '../engine/engine-events.js';
+import type { EngineOptions } from '../engine/engine-options.js';
+import { StoredPrograms } from '../engine/stored-programs.js';
+import { FlowRegistry } from '../flows/flow.registry.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { TaskRegistry } from '../tasks/task.registry.js';
+import { QueueWatch } from './queue.watch.js';
+
+/** Owns the engine of this process. A process with the role "api" has none. */
+@Injectable()
+export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
+  /** What happens in this process, for logs, metrics and traces. */
+  readonly events = new EngineEvents();
+  private readonly logger = new Logger('Rhythm');
+  private engine: Engine | undefined;
+
+  constructor(
+    @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+    @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
+    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
+    @Inject(AppDataSource) private readonly appDataSource: AppDataSource,
+    @Inject(QueueWatch) private readonly watch: QueueWatch,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { settings } = this.loaded;
+    if (settings.role === 'api') return;
+    this.events.subscribe((event) => this.report(event));
+    this.engine = new Engine({
+      store: this.database.store,
+      tasks: this.tasks,
+      programs: new StoredPrograms(this.database.store, this.flows, flowLimits(settings)),
+      options: engineOptions(settings),
+      events: this.events,
+      appDataSource: this.appDataSource.find(),
+      snapshots: this.options.snapshotStore,
+      logger: this.logger,
+    });
+    await this.engine.start();
+    this.watch.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.watch.stop();
+    await this.engine?.stop();
+  }
+
+  private report(event: EngineEvent): void {
+    switch (event.type) {
+      case 'worker-started':
+        return this.logger.log(`Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.join(', ')}.`);
+      case 'worker-declared-dead':
+        return this.logger.warn(
+          `Worker ${event.workerId} was declared dead by another; its tasks are aborted and it starts over. If tasks block the event loop, raise worker.deadAfter.`,
+        );
+      case 'recovered':
+        return this.logger.warn(`Worker ${event.workerId} is silent; ${event.executions.length} executions were given to others.`);
+      case 'quarantined':
+        return this.logger.error(
+          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died with it. Look at it with inspect, then retry or remove it.`,
+        );
+      case 'snapshot-large':
+        return this.logger.warn(
+          `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Keep large data elsewhere and pass references.`,
+        );
+      case 'trouble':
+        return this.logger.error(`${event.where}: ${event.error instanceof Error ? event.error.message : String(event.error)}`);
+      default:
+    }
+  }
+}
+
+function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Partial<EngineOptions> {
+  return {
+    queues: worker.queues,
+    concurrency: worker.concurrency,
+    claimBatch: worker.claimBatch,
+    pollMs: worker.pollInterval,
+    heartbeatMs: worker.heartbeatInterval,
+    deadAfterMs: worker.deadAfter,
+    shutdownGraceMs: worker.shutdownGrace,
+    maxCrashes: worker.maxCrashes,
+    workerName: worker.id,
+    maxSteps: history.maxSteps,
+    cancelGraceMs: cancel.grace,
+    payloadBytes: limits.payloadBytes,
+    payloadDepth: limits.payloadDepth,
+    snapshotWarnBytes: limits.snapshotWarnBytes,
+    snapshotBytes: limits.snapshotBytes,
+  };
+}
+
+function flowLimits({ limits }: RhythmSettings): Partial<FlowLimits> {
+  const { heapBytes, fuelPerTurn, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes } = limits;
+  return { heapBytes, fuelPerTurn, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes };
+}
