@@ -1,0 +1,78 @@
+// Real worker processes that freeze, die and crash.
+
+import { describe, expect, it } from '@jest/globals';
+import { readHistory } from '../../libs/store/index.js';
+import { useHarness } from '../engine/engine-spec.js';
+import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+
+describe('dead workers', () => {
+  const kit = useHarness();
+  useWorkers();
+  const spawn = (name: string, env: Record<string, string> = {}) =>
+    spawnWorker('test/faults/worker-main.ts', { env: { WORKER_URL: kit.url, WORKER_SCHEMA: kit.schema, WORKER_NAME: name, ...env } });
+
+  it('cannot write: a frozen worker wakes after it was declared dead, its result is refused and it starts over under a new id', async () => {
+    const harness = await kit.open({});
+    const frozen = spawn('frozen', { HOLD_MS: '400' });
+    const [, firstId] = await frozen.line(/ready (\S+)/);
+    const id = await harness.start('hold');
+    await frozen.line(`holding ${id}`);
+    frozen.freeze();
+    const other = spawn('other', { HOLD_MS: '10' });
+    expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: 'other', crashes: 0 });
+    const [end] = await harness.query<{ fence: number }>('SELECT fence FROM rhythm.executions WHERE id = $1', [id]);
+    frozen.thaw();
+    await frozen.line('worker-declared-dead');
+    const [, secondId] = await frozen.line(/worker-started \{"type":"worker-started","workerId":"(?!FIRST)([^"]+)"/);
+    await waitFor('the new life to beat', async () => (await harness.count('worker_heartbeats')) === 2);
+    expect(secondId).toBeDefined();
+    const workers = await harness.query<{ worker_id: string }>('SELECT worker_id FROM rhythm.worker_heartbeats');
+    expect(workers.map((worker) => worker.worker_id)).not.toContain(firstId);
+    const [after] = await harness.query<{ fence: number; output: string }>('SELECT fence, output FROM rhythm.executions WHERE id = $1', [
+      id,
+    ]);
+    expect(after).toEqual({ fence: end.fence, output: 'other' });
+    expect((await readHistory(harness.store.db, id)).map((entry) => entry.kind)).toContain('recovered');
+    await Promise.all([frozen.kill(), other.kill()]);
+  }, 60_000);
+
+  it('lose nothing: a workflow goes on where a killed worker left it', async () => {
+    const flow = `let a = await Task.run('one'); let b = await Task.run('hold'); return [a, b];`;
+    const harness = await kit.open({ flows: { f: flow } });
+    const first = spawn('first', { WORKER_FLOWS: JSON.stringify({ f: flow }) });
+    await first.line('ready');
+    const id = await harness.start('f');
+    await first.line(`holding ${id}:2`);
+    await first.kill('SIGKILL');
+    const second = spawn('second', { WORKER_FLOWS: JSON.stringify({ f: flow }), HOLD_MS: '10' });
+    expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: [1, 'second'] });
+    expect(await harness.count('executions', `parent_id = '${id}'`)).toBe(2);
+    await second.kill();
+  }, 60_000);
+
+  it('quarantine what kills them, and spare its neighbours', async () => {
+    const harness = await kit.open({});
+    const poison = await harness.start('crash', undefined, { type: 'task' });
+    const neighbours = await Promise.all(Array.from({ length: 10 }, () => harness.start('hold', undefined, { type: 'task' })));
+    let crashes = 0;
+    while (
+      !(await harness.query<{ n: number }>(`SELECT 1 AS n FROM rhythm.executions WHERE id = $1 AND finished_at IS NOT NULL`, [poison]))
+        .length
+    ) {
+      const worker = spawn(`w${crashes}`, { WORKER_OPTIONS: JSON.stringify({ maxCrashes: 3, deadAfterMs: 400 }), HOLD_MS: '5' });
+      const gone = await Promise.race([
+        worker.exited.then(() => true),
+        waitFor('the quarantine', async () => (await harness.count('executions', `id = '${poison}' AND finished_at IS NOT NULL`)) === 1, {
+          timeoutMs: 30_000,
+        }).then(() => false),
+      ]);
+      if (gone) expect(worker.output).toContain('crashing');
+      if (gone) crashes++;
+      expect(crashes).toBeLessThan(10);
+    }
+    expect(await harness.ended(poison)).toMatchObject({ status: 'failed', error: { code: 'RHYTHM_QUARANTINED' } });
+    for (const id of neighbours) expect((await harness.ended(id, 30_000)).status).toBe('completed');
+    expect(crashes).toBe(4);
+    await endWorkers();
+  }, 120_000);
+});

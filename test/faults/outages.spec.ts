@@ -1,0 +1,139 @@
+// The database goes away and comes back; nobody is declared dead by mistake and nothing is lost.
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Store } from '../../libs/store/index.js';
+import { useHarness } from '../engine/engine-spec.js';
+import { waitFor } from '../support/index.js';
+import { Wire } from './proxy.js';
+
+describe('outages', () => {
+  const kit = useHarness();
+  const toClose: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of toClose.splice(0).reverse()) await close();
+  });
+
+  it('declares no worker dead after the database was away for longer than deadAfter', async () => {
+    const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const stores = await Promise.all([1, 2].map(() => Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 })));
+    const engines = await Promise.all(stores.map((store) => harness.engine({ heartbeatMs: 100, deadAfterMs: 600 }, store)));
+    toClose.push(
+      () => wire.close(),
+      async () => void (await Promise.all(stores.map((store) => store.close()))),
+      async () => void (await Promise.all(engines.map((engine) => engine.stop()))),
+    );
+    const ids = engines.map((engine) => engine.workerId);
+    await waitFor('both to beat', async () => (await harness.count('worker_heartbeats', 'beats > 3')) === 2);
+    const before = await harness.start('f');
+    await harness.ended(before);
+    wire.cut();
+    const cutAt = performance.now();
+    await waitFor('the outage to be longer than deadAfter', () => performance.now() - cutAt > 2_000);
+    wire.mend();
+    const [{ beats }] = await harness.query<{ beats: number }>(`SELECT max(beats) AS beats FROM rhythm.worker_heartbeats`);
+    await waitFor('both to beat again', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 8}`)) === 2);
+    expect((await harness.ended(await harness.start('f'))).status).toBe('completed');
+    expect(engines.map((engine) => engine.workerId)).toEqual(ids);
+    expect(harness.events.filter((event) => event.type === 'recovered' || event.type === 'worker-declared-dead')).toEqual([]);
+    expect(wire.cuts).toBeGreaterThan(4);
+  }, 30_000);
+
+  it('finishes everything although all connections are broken again and again under load', async () => {
+    const harness = await kit.open({
+      flows: { f: `let sum = 0; for (let n = 0; n < 10; n++) sum += await Task.run('one'); await Timer.sleep(5); return sum;` },
+      tasks: { one: () => 1 },
+    });
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
+    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
+    toClose.push(
+      () => wire.close(),
+      () => store.close(),
+      () => engine.stop(),
+    );
+    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.start('f')));
+    for (let round = 1; round <= 5; round++) {
+      await waitFor(
+        `some progress before break ${round}`,
+        async () => (await harness.count('executions', `status = 'completed'`)) > round * 40,
+      );
+      wire.cut();
+      await new Promise((resolve) => setImmediate(resolve));
+      wire.mend();
+    }
+    for (const id of ids) expect(await harness.ended(id, 30_000)).toMatchObject({ status: 'completed', value: 10 });
+    await waitFor('nothing to be held', async () => (await harness.count('claims')) + (await harness.count('work_queue')) === 0);
+    expect(harness.troubles().length).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('goes on after connections that fell silent without being closed', async () => {
+    const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, answerTimeoutMs: 500 });
+    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
+    // The silent connections of the pool would wait for a goodbye: the wire is cut first.
+    toClose.push(
+      () => store.close(),
+      () => engine.stop(),
+      () => wire.close(),
+    );
+    await harness.ended(await harness.start('f'));
+    wire.silence();
+    expect(await harness.ended(await harness.start('f'), 10_000)).toMatchObject({ status: 'completed', value: 1 });
+  }, 30_000);
+
+  it('beats on another connection before a silent one could make it look dead', async () => {
+    const harness = await kit.open({});
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
+    const engine = await harness.engine({ heartbeatMs: 100, deadAfterMs: 3_000 }, store);
+    toClose.push(
+      () => store.close(),
+      () => engine.stop(),
+      () => wire.close(),
+    );
+    await waitFor('a beat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
+    wire.silence();
+    // The first of these may still have been on its way; a worker that waits for the silent connection makes no ten.
+    const [{ beats }] = await harness.query<{ beats: number }>('SELECT beats::integer AS beats FROM rhythm.worker_heartbeats');
+    await waitFor('ten more beats', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 10}`)) === 1);
+    // The other loops still wait for their answers; cut off, they go on and can be stopped.
+    wire.cut();
+    wire.mend();
+  }, 30_000);
+
+  it('shuts down although the database does not come back, and what it held is taken over', async () => {
+    let finish: (() => void) | undefined;
+    const harness = await kit.open({
+      tasks: {
+        late: () =>
+          new Promise((resolve) => {
+            finish = () => resolve(1);
+          }),
+      },
+    });
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
+    const engine = await harness.engine({ shutdownGraceMs: 200 }, store);
+    toClose.push(
+      () => wire.close(),
+      () => store.close(),
+    );
+    const id = await harness.start('late');
+    await waitFor('it to run', () => finish !== undefined);
+    wire.cut();
+    finish?.();
+    await engine.stop();
+    finish = undefined;
+    await harness.engine();
+    await waitFor('another worker to take it over', () => finish !== undefined);
+    finish!();
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
+  }, 30_000);
+});

@@ -1,0 +1,75 @@
+// A wire to the database that a spec can cut and mend.
+
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a PostgreSQL address. */
+export class Wire {
+  private readonly sockets = new Set<Socket>();
+  private down = false;
+  /** Connections that were refused or cut. */
+  cuts = 0;
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async to(target: string): Promise<Wire> {
+    const address = new URL(target);
+    let wire: Wire;
+    const server = createServer((socket) => wire.join(socket, address));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as { port: number }).port);
+    wire = new Wire(server, url.href);
+    return wire;
+  }
+
+  /** Ends every connection and refuses new ones. */
+  cut(): void {
+    this.down = true;
+    for (const socket of this.sockets) {
+      this.cuts++;
+      socket.destroy();
+    }
+  }
+
+  /** Lets nothing more through the present connections, without ending them; new ones work. */
+  silence(): void {
+    for (const socket of this.sockets) {
+      this.cuts++;
+      socket.unpipe();
+      socket.pause();
+    }
+  }
+
+  mend(): void {
+    this.down = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private join(socket: Socket, address: URL): void {
+    if (this.down) {
+      this.cuts++;
+      return void socket.destroy();
+    }
+    const far = connect(Number(address.port), address.hostname);
+    for (const [one, other] of [
+      [socket, far],
+      [far, socket],
+    ]) {
+      this.sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        this.sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  }
+}

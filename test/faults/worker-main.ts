@@ -1,0 +1,76 @@
+// A real worker process for specs: an engine on the given database, with tasks that hold, crash, pay and finish.
+
+import { hostname } from 'node:os';
+import { DataSource } from 'typeorm';
+import type { TaskContext } from '../../src/tasks/task-context.js';
+import { Harness } from '../engine/harness.js';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const url = process.env.WORKER_URL as string;
+const held = new Set<() => void>();
+// What `hold` holds ends when the spec says so, on whatever worker it runs.
+process.on('SIGUSR2', () => {
+  for (const end of held) end();
+});
+
+// An app with tables of its own, for transactional tasks. `WORKER_DIES` names the moment at which it is killed.
+const app = process.env.WORKER_APP ? await new DataSource({ type: 'postgres', url, applicationName: 'shop' }).initialize() : undefined;
+const die = (moment: string, id: string) => {
+  if (process.env.WORKER_DIES !== moment) return;
+  say(`dies ${moment} ${id}`);
+  process.kill(process.pid, 'SIGKILL');
+};
+
+const harness = await Harness.open({
+  url,
+  schema: process.env.WORKER_SCHEMA as string,
+  keep: true,
+  appDataSource: app,
+  flows: JSON.parse(process.env.WORKER_FLOWS ?? '{}'),
+  tasks: {
+    one: () => 1,
+    who: () => process.env.WORKER_NAME,
+    hold: (_: unknown, { signal, executionId }) =>
+      new Promise((resolve) => {
+        say(`holding ${executionId}`);
+        const end = (value?: string) => {
+          clearTimeout(timer);
+          held.delete(finish);
+          resolve(value);
+        };
+        const finish = () => end(process.env.WORKER_NAME);
+        const timer = setTimeout(finish, Number(process.env.HOLD_MS ?? 600_000));
+        held.add(finish);
+        signal.addEventListener('abort', () => {
+          say(`aborted: ${(signal.reason as Error).message}`);
+          end('aborted');
+        });
+      }),
+    crash: () => {
+      say('crashing');
+      process.kill(process.pid, 'SIGKILL');
+    },
+    pay: async (_: unknown, { manager, executionId }: TaskContext) => {
+      await manager.query('INSERT INTO paid (id) VALUES ($1)', [executionId]);
+      die('before its result', executionId);
+      const { queryRunner } = manager;
+      const commit = queryRunner!.commitTransaction.bind(queryRunner);
+      queryRunner!.commitTransaction = () => {
+        die('before its commit', executionId);
+        return commit();
+      };
+      return 'paid';
+    },
+  },
+  policies: { pay: { transactional: app !== undefined } },
+  engine: { heartbeatMs: 100, deadAfterMs: 700, ...JSON.parse(process.env.WORKER_OPTIONS ?? '{}') },
+});
+const engine = await harness.engine();
+say(`ready ${engine.workerId} on ${hostname()}`);
+setInterval(() => {
+  for (const event of harness.events.splice(0)) {
+    if (event.type === 'trouble') say(`trouble ${event.where}`);
+    if (event.type === 'worker-declared-dead' || event.type === 'worker-started' || event.type === 'lost' || event.type === 'recovered')
+      say(`${event.type} ${JSON.stringify(event)}`);
+  }
+}, 10);
