@@ -1,0 +1,99 @@
+// Worker mode: real worker processes run real tasks and workflows, started here and watched through the database.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { type BenchmarkRows, countBenchmark, currentVersion, type Store } from '../../../libs/store/index.js';
+import type { CliContext } from '../command.js';
+import { Progress } from '../progress.js';
+import { BENCH_TASKS } from './bench-process.js';
+import { enqueue } from './enqueue.js';
+import type { WorkersOptions } from './options.js';
+
+const LOOK_MS = 200;
+const STOP_MS = 30_000;
+
+/** Starts the workers, gives them the work and waits for its end. The work begins when the first of it is created. */
+export async function runWorkers(
+  { store, url }: { store: Store; url: string },
+  rows: BenchmarkRows,
+  options: WorkersOptions,
+  context: CliContext,
+): Promise<undefined> {
+  const failure = new AbortController();
+  const broken = AbortSignal.any([context.interrupted, failure.signal]);
+  const workers = Array.from({ length: options.workers }, () => start(url, rows, options, context));
+  for (const worker of workers) {
+    worker.once('error', (error) => failure.abort(error));
+    worker.once('close', (code, signal) => failure.abort(new Error(`A worker process ended early (${signal ?? `exit code ${code}`}).`)));
+  }
+  try {
+    await Promise.race([Promise.all(workers.map(ready)), aborted(broken)]);
+    failure.signal.throwIfAborted();
+    const stop = options.duration === null ? broken : AbortSignal.any([broken, AbortSignal.timeout(options.duration)]);
+    const targets = {
+      task: options.computeIterations > 0 ? BENCH_TASKS.compute : BENCH_TASKS.noop,
+      workflow: rows.name,
+      version: await currentVersion(store.db, rows.name),
+    };
+    const started = await enqueue(store, rows, options, targets, stop);
+    const progress = new Progress(context, 'bench worker', options.tasks + options.workflows);
+    let seen = 0;
+    while (!stop.aborted && started > 0) {
+      const ended = await countBenchmark(store.db, rows);
+      progress.add(ended - seen);
+      seen = ended;
+      if (ended === started) break;
+      await setTimeout(LOOK_MS);
+    }
+    progress.end();
+    failure.signal.throwIfAborted();
+    return undefined;
+  } finally {
+    await Promise.all(workers.map(end));
+  }
+}
+
+// This command starts itself: whatever way it was installed, the workers run the same build of it.
+function start(url: string, { name, queues }: BenchmarkRows, { computeIterations }: WorkersOptions, context: CliContext): ChildProcess {
+  const config = context.flags.config?.file;
+  const flags = ['--json', '--queues', queues.join(','), '--compute-iterations', String(computeIterations)];
+  const args = [process.argv[1]!, 'bench', `process:${name}`, ...flags, ...(config === undefined ? [] : ['--config', config])];
+  // The address goes through the environment: arguments are seen by everyone on the machine.
+  return spawn(process.execPath, [...process.execArgv, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, RHYTHM_DATABASE_URL: url },
+  });
+}
+
+async function ready(worker: ChildProcess): Promise<void> {
+  let said = '';
+  for await (const text of worker.stdout!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += text;
+    if (!said.includes('\n')) continue;
+    const answer = JSON.parse(said) as { ok: boolean; error?: { message: string } };
+    if (!answer.ok) throw new Error(`A worker process could not start: ${answer.error?.message}`);
+    return;
+  }
+  throw new Error('A worker process ended before it was ready.');
+}
+
+// The end of its input is the end of its work; it would also come if this process were killed.
+async function end(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null || worker.pid === undefined) return;
+  const gone = once(worker, 'exit');
+  worker.stdout?.resume();
+  worker.stdin?.on('error', () => undefined).end();
+  const late = new AbortController();
+  const kill = setTimeout(STOP_MS, undefined, { signal: late.signal }).then(
+    () => worker.kill('SIGKILL'),
+    () => false,
+  );
+  await gone;
+  late.abort();
+  await kill;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

@@ -1,0 +1,99 @@
+// Writes docs/cli.md from the command definitions; a spec compares it with the file.
+
+import { PassThrough } from 'node:stream';
+import type { Argument, Command, Option } from 'commander';
+import type { CliContext } from './command.js';
+import { ANSWERS, buildProgram } from './program.js';
+import { terminalOf } from './terminal.js';
+
+/** The page of all commands. */
+export function cliPage(): string {
+  const program = bareProgram();
+  return [
+    '# The `rhythm` command',
+    '',
+    '<!-- Written from the command definitions by `npm run docs:cli`; a spec compares the two. -->',
+    '',
+    '`npx rhythm <command>` comes with the package. It reads the same settings as the module (see [configuration](configuration.md)).',
+    '',
+    '## Every command',
+    '',
+    ...table(['flag', 'meaning'], program.options.map(optionRow)),
+    '',
+    'These stand before or after the name of the command.',
+    '',
+    ...ANSWERS.split('\n').flatMap((line) => [line, '']),
+    'Tables fit the terminal: columns give way when it is narrow, and into a pipe everything is written whole and without colour. `NO_COLOR`, `FORCE_COLOR` and `COLUMNS` are respected. Passwords are never printed.',
+    '',
+    '| command | what it does |',
+    '|---|---|',
+    ...program.commands.map((command) => `| [\`${command.name()}\`](#rhythm-${command.name()}) | ${cell(command.description())} |`),
+    '',
+    ...program.commands.flatMap(section),
+  ]
+    .join('\n')
+    .trimEnd()
+    .concat('\n');
+}
+
+function bareProgram(): Command {
+  const streams = { out: new PassThrough(), err: new PassThrough(), env: {} };
+  const context = { terminal: terminalOf(streams), flags: {}, act: () => async () => {} } as unknown as CliContext;
+  return buildProgram(streams, context);
+}
+
+function section(command: Command): string[] {
+  const usage = `rhythm ${command.name()} ${command.usage()}`;
+  const own = command.options;
+  return [
+    `## rhythm ${command.name()}`,
+    '',
+    command.description(),
+    '',
+    '```sh',
+    usage.trim(),
+    '```',
+    '',
+    ...(command.registeredArguments.length > 0
+      ? [...table(['argument', 'meaning'], command.registeredArguments.map(argumentRow)), '']
+      : []),
+    ...(own.length > 0 ? [...table(['flag', 'meaning'], own.map(optionRow)), ''] : []),
+    ...helpAfter(command),
+  ];
+}
+
+// What the help says after the options: remarks, and the examples as a block.
+function helpAfter(command: Command): string[] {
+  let said = '';
+  command.configureOutput({
+    writeOut: (text) => {
+      said += text;
+    },
+  });
+  command.outputHelp();
+  const after = said.slice(command.helpInformation().length).trim();
+  const [before, examples] = after.split(/\n?Examples?:\n/);
+  const block = examples ? ['```sh', ...examples.split('\n').map((line) => line.trim()), '```', ''] : [];
+  const remarks = before!.trim().replace(/^JSON data: (.*)$/m, 'With `--json`, `data` is `$1`.');
+  return [...(remarks ? [remarks, ''] : []), ...block];
+}
+
+function table(head: [string, string], rows: [string, string][]): string[] {
+  return [`| ${head.join(' | ')} |`, '|---|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)];
+}
+
+function optionRow({ flags, description, defaultValue, argChoices }: Option): [string, string] {
+  const choices = argChoices ? ` (${argChoices.join(', ')})` : '';
+  const fallback = defaultValue === undefined ? '' : `; default \`${String(defaultValue)}\``;
+  return [`\`${flags}\``, cell(description + choices) + fallback];
+}
+
+function argumentRow(argument: Argument): [string, string] {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  const fallback = argument.defaultValue === undefined ? '' : `; default \`${String(argument.defaultValue)}\``;
+  return [`\`${argument.required ? `<${name}>` : `[${name}]`}\``, cell(argument.description) + fallback];
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '\\<');
+}

@@ -1,0 +1,41 @@
+// Errors that the module words for programmers, as the command line words them.
+
+import { describe, expect, it } from '@jest/globals';
+import { ConfigurationError, ExecutionStateError, InvalidArgumentError, ResultTimeoutError, UnknownNameError } from '../errors.js';
+import { cliMessage } from './cli-words.js';
+
+describe('a message of the command line', () => {
+  it('says how to go on with a run that has not ended, and that a paused one does not move', () => {
+    expect(cliMessage(new ResultTimeoutError('o-1', 'suspended', 500), 'start')).toBe(
+      'Execution "o-1" had not ended after 500ms: it is suspended. It goes on. Wait longer with --wait, or see what it waits for: rhythm show o-1',
+    );
+    expect(cliMessage(new ResultTimeoutError('o-1', 'paused', 500), 'start')).toMatch(
+      /it is paused\. It moves again after: rhythm resume o-1$/,
+    );
+  });
+
+  it('names flags where the module names options', () => {
+    const wrong = (message: string) => cliMessage(new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'options', message), 'start');
+    expect(wrong('options.runAt: "x" is not a valid date.')).toBe('--at: "x" is not a valid date.');
+    expect(wrong('options.idempotencyKey is too long, as is options.createdAfter.')).toBe('--key is too long, as is --created-after.');
+    const unknown = cliMessage(new UnknownNameError('workflow or task', 'ordr', ['order'], "pass { type: 'task' }"), 'start');
+    expect(unknown).toBe(
+      'No workflow is named "ordr". Did you mean "order"? Workflows in the database: "order". To start a task, pass --type task.',
+    );
+  });
+
+  it('tells how a command finds the database, also the embedded one', () => {
+    const missing = new ConfigurationError('RhythmModule.forRoot({ … })', 'RHYTHM_DATABASE_URL_MISSING');
+    expect(cliMessage(missing, 'list')).toMatch(
+      /^No database is configured[\s\S]* rhythm list --database-url postgres:[\s\S]* rhythm list --database-url embedded$/,
+    );
+    expect(cliMessage(missing, 'worker')).toBe('RhythmModule.forRoot({ … })');
+  });
+
+  it('is otherwise that of the error', () => {
+    expect(cliMessage(new ExecutionStateError('a', 'failed', 'cancel', 'It has ended already.'), 'cancel')).toMatch(
+      /^Cannot cancel execution "a"/,
+    );
+    expect(cliMessage('a text', 'list')).toBe('a text');
+  });
+});

@@ -1,0 +1,47 @@
+// Messages of the services in the words of the command line: flags and commands in place of options and methods.
+
+import { ConfigurationError, InvalidArgumentError, ResultTimeoutError, UnknownNameError } from '../errors.js';
+import { didYouMean, listNames } from '../nearest.js';
+import { span } from './wording.js';
+
+/** What an error of `command` says to somebody at a terminal. */
+export function cliMessage(error: unknown, command: string): string {
+  if (error instanceof ResultTimeoutError) return stillGoing(error);
+  if (error instanceof UnknownNameError && command === 'start') return unknownName(error);
+  if (error instanceof InvalidArgumentError) return error.message.replace(/\boptions\.(\w+)/g, (_, option: string) => flagOf(option));
+  // A worker boots an application, whose options in code count: there the message of the module is the right one.
+  if (error instanceof ConfigurationError && error.code === 'RHYTHM_DATABASE_URL_MISSING' && command !== 'worker')
+    return noDatabase(command);
+  return (error as { message?: string }).message || String(error);
+}
+
+function stillGoing({ executionId, status, timeoutMs }: ResultTimeoutError): string {
+  const advice =
+    status === 'paused'
+      ? `It moves again after: rhythm resume ${executionId}`
+      : `It goes on. Wait longer with --wait, or see what it waits for: rhythm show ${executionId}`;
+  return `Execution "${executionId}" had not ended after ${span(timeoutMs)}: it is ${status}. ${advice}`;
+}
+
+function unknownName({ kind, target, known }: UnknownNameError): string {
+  const task = kind === 'workflow' ? '' : ' To start a task, pass --type task.';
+  return `No workflow is named "${target}".${didYouMean(target, known)} Workflows in the database: ${listNames(known)}.${task}`;
+}
+
+function noDatabase(command: string): string {
+  return [
+    'No database is configured. The command line does not see what RhythmModule.forRoot is given in code; set one of:',
+    `  rhythm ${command} --database-url postgres://user:password@host:5432/name`,
+    '  RHYTHM_DATABASE_URL=postgres://user:password@host:5432/name   (environment or .env; DATABASE_URL also works)',
+    '  rhythm.toml:  [database]',
+    '                url = "postgres://user:password@host:5432/name"',
+    `For the database of an app with database: 'embedded', in the folder of that app: rhythm ${command} --database-url embedded`,
+  ].join('\n');
+}
+
+// Where the flag is not the option in kebab case.
+const FLAGS: Record<string, string> = { idempotencyKey: 'key', runAt: 'at', tags: 'tag', version: 'flow-version', parentId: 'parent' };
+
+function flagOf(option: string): string {
+  return `--${FLAGS[option] ?? option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,101 @@
+// `rhythm cleanup`: removes what ended long ago, in small batches, and never a tree in which something lives.
+
+import { setImmediate } from 'node:timers/promises';
+import {
+  countEnded,
+  countOrphanSignals,
+  type EndedFilter,
+  type EndedPlace,
+  findEnded,
+  removeExecutions,
+  removeOrphanSignals,
+  retrying,
+} from '../../../libs/store/index.js';
+import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { readStatuses, readTime } from '../filters.js';
+import { Progress } from '../progress.js';
+import { readInteger } from '../read-number.js';
+import type { CliServices } from '../services.js';
+import { count } from '../wording.js';
+
+interface CleanupFlags {
+  olderThan: string;
+  status: string;
+  batch: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+const ENDED = ['completed', 'failed', 'cancelled'] as const;
+
+export const cleanupCommand: CliCommand = (program, context) => {
+  program
+    .command('cleanup')
+    .description('Remove executions that ended long ago, with everything they called. Trees in which something still lives stay whole.')
+    .requiredOption('--older-than <time>', 'ended longer ago than 30d, 12h, …, or before a date')
+    .option('--status <list>', 'only these: completed, failed, cancelled', ENDED.join(','))
+    .option('--batch <n>', 'runs removed by one statement: small ones let the workers through', '200')
+    .option('--dry-run', 'only say how many there are')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nJSON data: { matched, removed, kept, signals }')
+    .addHelpText(
+      'after',
+      '\nSafe to interrupt and to run again: each batch is a transaction of its own. Signals that waited as long for an id that never started go too, unless --status asks for some executions only.\n\nExamples:\n  rhythm cleanup --older-than 30d\n  rhythm cleanup --older-than 7d --status completed --yes',
+    )
+    .action(
+      context.act((flags: CleanupFlags) => {
+        const filter = { endedBefore: readTime(flags.olderThan, '--older-than'), statuses: readStatuses(flags.status, ENDED) };
+        const batch = readInteger(flags.batch, '--batch', 1, 10_000);
+        return context.withServices((services) => clean(services, filter, batch, flags, context));
+      }),
+    );
+};
+
+async function clean(
+  { store }: CliServices,
+  filter: EndedFilter,
+  batch: number,
+  flags: CleanupFlags,
+  context: CliContext,
+): Promise<number> {
+  const total = await countEnded(store.db, filter);
+  const what = `${count(total, 'execution')} that ended before ${filter.endedBefore.toISOString()} (${filter.statuses.join(', ')})`;
+  // A signal has no status: who asks for some statuses means executions only.
+  const orphans = filter.statuses.length === ENDED.length ? await countOrphanSignals(store.db, filter.endedBefore) : 0;
+  const also = orphans > 0 ? `, and ${count(orphans, 'signal')} to ids that never started` : '';
+  if (flags.dryRun || total + orphans === 0) {
+    return context.answer({ matched: total, removed: 0, kept: 0, signals: 0 }, () => context.note(`${what}${also}.`));
+  }
+  if (!(await context.confirm(`Remove ${what}, with everything they called${also}?`, flags.yes))) {
+    context.note('Nothing was removed.');
+    return EXIT.failed;
+  }
+  const progress = new Progress(context, 'cleanup', total);
+  let removed = 0;
+  let looked = 0;
+  let gone = 0;
+  let place: EndedPlace | undefined;
+  while (!context.interrupted.aborted) {
+    const found = await findEnded(store.db, filter, batch, place);
+    if (found.length === 0) break;
+    place = found.at(-1);
+    const ids = found.map(({ id }) => id);
+    const taken = new Set(await retrying(() => removeExecutions(store.db, ids)));
+    removed += taken.size;
+    gone += ids.filter((id) => taken.has(id)).length;
+    looked += ids.length;
+    progress.add(ids.length);
+    await setImmediate();
+  }
+  progress.end();
+  let signals = 0;
+  for (let taken = orphans; taken > 0 && !context.interrupted.aborted; signals += taken) {
+    taken = await removeOrphanSignals(store.db, filter.endedBefore, batch);
+  }
+  const kept = looked - gone;
+  return context.answer({ matched: looked, removed, kept, signals }, () =>
+    context.note(
+      `Removed ${count(gone, 'run')} (${count(removed, 'row')} with their steps).${kept > 0 ? ` ${count(kept, 'run')} stayed: something they called still lives.` : ''}${signals > 0 ? ` Removed ${count(signals, 'signal')} to ids that never started.` : ''}`,
+    ),
+  );
+}

@@ -1,0 +1,156 @@
+// `rhythm run`: tries a flow on its own, with stubs for its tasks and no database.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { compile, type Effect, type Program } from '../../../libs/flow/index.js';
+import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { type LocalAnswer, type LocalOutcome, runLocally } from '../local-run.js';
+import { readJsonFlag } from '../read-json.js';
+import { callStub, readStubs, type Stubs } from '../stubs.js';
+import { UsageError } from '../usage-error.js';
+
+interface RunOptions {
+  inputs?: string;
+  tasks?: string;
+  signals?: string;
+  quiet?: boolean;
+}
+
+type Signal = { name: string; payload: unknown };
+
+/** Where the steps of a run are told, counted from the begin of the outermost one. */
+interface Trace {
+  context: CliContext;
+  beganAt: number;
+  depth: number;
+}
+
+export const runCommand: CliCommand = (program, context) => {
+  program
+    .command('run')
+    .description('Run a .flow file here and now: tasks are answered from stubs, timers are skipped, no database is needed.')
+    .argument('<file>', 'the flow')
+    .option('--inputs <json>', 'what the flow sees as Inputs; @file reads a file')
+    .option('--tasks <file>', 'stubs: { "task": result } in .json, or functions in .mjs; { "$throw": { "message" } } fails')
+    .option('--signals <json>', 'signals sent before the run: { "name": payload } or [{ "name", "payload" }]')
+    .option('--quiet', 'only the result')
+    .addHelpText('after', '\nJSON data: { status, output | error | waits, elapsedMs }')
+    .addHelpText(
+      'after',
+      `\nExample:\n  rhythm run order.flow --inputs '{"orderId":"o-1"}' --tasks stubs.json --signals '{"approval":{"ok":true}}'`,
+    )
+    .action(
+      context.act(async (file: string, options: RunOptions) => {
+        const stubs = options.tasks === undefined ? {} : await readStubs(options.tasks);
+        const inputs = options.inputs === undefined ? undefined : readJsonFlag(options.inputs, '--inputs');
+        const signals = options.signals === undefined ? [] : readSignals(options.signals);
+        const quiet = options.quiet === true || context.flags.json === true;
+        const now = Date.now();
+        const outcome = await runFile(file, inputs, stubs, signals, quiet ? undefined : { context, beganAt: now, depth: 0 }, now);
+        return context.answer(outcome, () => report(outcome, context), outcome.status === 'completed' ? EXIT.ok : EXIT.failed);
+      }),
+    );
+};
+
+async function runFile(
+  file: string,
+  inputs: unknown,
+  stubs: Stubs,
+  signals: readonly Signal[],
+  trace: Trace | undefined,
+  startedAt: number,
+): Promise<LocalOutcome> {
+  const program = compileFile(file);
+  // A stub that is missing is the caller's slip, not a failure the flow may catch.
+  let slip: unknown;
+  const say = (now: number, text: string) =>
+    trace?.context.note(`${'  '.repeat(trace.depth)}${clock(now - trace.beganAt)}  ${text}`.trimEnd());
+  const waits = new Map<number, string>();
+  const outcome = await runLocally(program, basename(file, '.flow'), inputs, {
+    startedAt,
+    signals,
+    onEffect: (effect, now) => say(now, describe(effect, waits)),
+    onSignal: (name, payload, now) => say(now, `signal ${name} ${payload ?? ''}`),
+    async call(kind, name, input, now) {
+      try {
+        if (kind === 'task' || Object.hasOwn(stubs, name)) return { value: await callStub(stubs, name, input), tookMs: 0 };
+        return await runChild(join(dirname(file), `${name}.flow`), name, input, stubs, trace, now);
+      } catch (error) {
+        if (error instanceof UsageError) slip ??= error;
+        return { error, tookMs: 0 };
+      }
+    },
+  });
+  if (slip) throw slip;
+  return outcome;
+}
+
+async function runChild(
+  file: string,
+  name: string,
+  input: unknown,
+  stubs: Stubs,
+  trace: Trace | undefined,
+  startedAt: number,
+): Promise<LocalAnswer> {
+  if (!existsSync(file))
+    throw new UsageError(`The flow calls the workflow "${name}": there is neither a file ${file} nor a stub of that name.`);
+  const outcome = await runFile(file, input, stubs, [], trace && { ...trace, depth: trace.depth + 1 }, startedAt);
+  const tookMs = outcome.elapsedMs;
+  if (outcome.status === 'completed') return { value: outcome.output, tookMs };
+  if (outcome.status === 'failed') return { error: outcome.error, tookMs };
+  throw new Error(`waits for the signal ${outcome.waits.map((signal) => `"${signal}"`).join(', ')} for ever`);
+}
+
+function compileFile(file: string): Program {
+  if (!existsSync(file)) throw new UsageError(`The file ${file} does not exist.`);
+  return compile(readFileSync(file, 'utf8'), { file });
+}
+
+function readSignals(text: string): Signal[] {
+  const given = readJsonFlag(text, '--signals');
+  if (Array.isArray(given)) return given as Signal[];
+  return Object.entries(given as object).map(([name, payload]) => ({ name, payload }));
+}
+
+function report(outcome: LocalOutcome, context: CliContext): void {
+  if (outcome.status === 'completed') context.print(outcome.output === undefined ? 'undefined' : JSON.stringify(outcome.output, null, 2));
+  else if (outcome.status === 'failed') {
+    const { name, message, code, stack, cause } = outcome.error;
+    context.note(`failed: ${name}: ${message}${code ? ` (${code})` : ''}`);
+    if (stack) context.note(stack.startsWith(name) ? stack.split('\n').slice(1).join('\n') : stack);
+    if (cause) context.note(`caused by ${cause.name}: ${cause.message}`);
+  } else {
+    context.note(
+      `stuck: it waits for ${outcome.waits.map((signal) => `the signal "${signal}"`).join(' and ') || 'nothing that can happen'}. Send it with --signals.`,
+    );
+  }
+}
+
+// `waits` remembers what a call waited for, until the wait is given up.
+function describe(effect: Effect, waits: Map<number, string>): string {
+  switch (effect.kind) {
+    case 'task':
+      return `task ${effect.name} ${effect.input ?? ''}`;
+    case 'workflow':
+      return `workflow ${effect.name} ${effect.input ?? ''}`;
+    case 'timer':
+      waits.set(effect.id, 'the timer');
+      return 'at' in effect ? `timer until ${new Date(effect.at).toISOString()}` : `timer ${clock(effect.delayMs)}`;
+    case 'wait':
+      waits.set(effect.id, `signal ${effect.signal}`);
+      return `waits for signal ${effect.signal}${effect.timeoutMs === undefined ? '' : `, at most ${clock(effect.timeoutMs)}`}`;
+    case 'withdraw':
+      return `no longer waits for ${waits.get(effect.id) ?? `call ${effect.id}`}`;
+    case 'cancel':
+      return `cancels call ${effect.id}`;
+    case 'log':
+      return `${effect.level}: ${effect.message}`;
+  }
+}
+
+function clock(ms: number): string {
+  const days = Math.floor(ms / 86_400_000);
+  const rest = new Date(ms % 86_400_000).toISOString().slice(11, 23);
+  return days > 0 ? `${days}d ${rest}` : rest;
+}

@@ -1,0 +1,209 @@
+// The examination behind `rhythm doctor`: one finding per check, each with what to do about it.
+
+import {
+  createDataSource,
+  isTransactionPooler,
+  longTransactions,
+  PoolRunner,
+  probeServer,
+  readQueues,
+  readWorkers,
+  SCHEMA_VERSION,
+  type ServerFacts,
+  schemaVersion,
+} from '../../libs/store/index.js';
+import type { RhythmSettings } from '../config/schema.js';
+import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
+import { startEmbedded } from '../embedded/start-embedded.js';
+import { count, span } from './wording.js';
+
+/** What one check found. */
+export interface Finding {
+  check: string;
+  state: 'ok' | 'warning' | 'broken';
+  found: string;
+  advice?: string;
+}
+
+const CONNECT_MS = 5_000;
+const OLDEST_SERVER = 140_000;
+const SKEW_MS = 1_000;
+const LONG_SECONDS = 60;
+const STUCK_MS = 60_000;
+
+/** Looks at everything; a database that cannot be reached is the only finding then. */
+export async function examine(settings: RhythmSettings): Promise<Finding[]> {
+  const { database } = settings;
+  const embedded = database.url === 'embedded' ? await startEmbedded({ dataDir: database.embeddedDir, durable: true }) : undefined;
+  const url = embedded?.url ?? (database.url as string);
+  const connection = { url, schema: database.schema, pooled: true, applicationName: 'rhythm doctor', connectTimeoutMs: CONNECT_MS };
+  const db = new PoolRunner(connection, { max: 2 });
+  try {
+    const [server, skew] = await askServer(db);
+    const findings = [reachable(server), connections(server, settings), clock(skew), await pooler(connection, settings)];
+    findings.push(await transactions(db));
+    const schema = await schemaFinding(url, settings);
+    findings.push(schema);
+    if (schema.state !== 'broken') findings.push(await workers(db, settings), ...(await queues(db)));
+    return findings;
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    const [found, advice] = new DatabaseUnreachableError(url, error).message.split(/(?<=\.) (?=[A-Z])/);
+    return [{ check: 'database', state: 'broken', found: found ?? '', advice }];
+  } finally {
+    await db.close();
+    await embedded?.stop();
+  }
+}
+
+async function askServer(db: PoolRunner): Promise<[ServerFacts, number]> {
+  // The first question also opens the connection; the second is the one that is timed.
+  await probeServer(db);
+  const before = Date.now();
+  const server = await probeServer(db);
+  return [server, server.now - (before + Date.now()) / 2];
+}
+
+function reachable({ version, versionNumber, readOnly }: ServerFacts): Finding {
+  const check = 'database';
+  if (readOnly) {
+    return {
+      check,
+      state: 'broken',
+      found: `PostgreSQL ${version} is a replica and takes no writes`,
+      advice: 'Set database.url to the primary; a replica belongs into database.readUrl.',
+    };
+  }
+  if (versionNumber < OLDEST_SERVER) {
+    return { check, state: 'broken', found: `PostgreSQL ${version} is too old`, advice: 'Rhythm needs PostgreSQL 14 or newer.' };
+  }
+  return { check, state: 'ok', found: `PostgreSQL ${version} answers` };
+}
+
+function connections({ usedConnections, maxConnections }: ServerFacts, { database }: RhythmSettings): Finding {
+  const check = 'connections';
+  const found = `${usedConnections} of ${maxConnections} in use; each process of ours may open ${database.maxConnections}`;
+  if (maxConnections - usedConnections >= database.maxConnections) return { check, state: 'ok', found };
+  return {
+    check,
+    state: 'warning',
+    found,
+    advice: 'One more process may not get its connections: lower database.maxConnections, or raise max_connections of the server.',
+  };
+}
+
+function clock(skew: number): Finding {
+  const found = `this machine and the database differ by ${span(Math.abs(skew))}`;
+  if (Math.abs(skew) <= SKEW_MS) return { check: 'clock', state: 'ok', found };
+  return {
+    check: 'clock',
+    state: 'warning',
+    found,
+    advice: 'Timers follow the database and are right; ages in listings and --since are off. Synchronise the clocks (NTP).',
+  };
+}
+
+async function pooler(connection: Parameters<typeof isTransactionPooler>[0], { database }: RhythmSettings): Promise<Finding> {
+  const check = 'pooler';
+  const found = await isTransactionPooler(connection);
+  if (found && !database.pooled) {
+    return {
+      check,
+      state: 'broken',
+      found: 'database.url leads to a transaction pooler, and database.pooled is off',
+      advice:
+        'Set database.pooled = true and database.listenUrl to the server itself: named statements and LISTEN do not work through the pooler.',
+    };
+  }
+  if (found && !database.listenUrl) {
+    return {
+      check,
+      state: 'warning',
+      found: 'a transaction pooler, and no database.listenUrl',
+      advice: 'Workers only poll then. Set database.listenUrl to the server itself for instant wake-ups.',
+    };
+  }
+  return { check, state: 'ok', found: found ? 'a transaction pooler, as configured' : 'no transaction pooler in between' };
+}
+
+async function transactions(db: PoolRunner): Promise<Finding> {
+  const check = 'transactions';
+  const [oldest, ...others] = await longTransactions(db, LONG_SECONDS);
+  if (!oldest) return { check, state: 'ok', found: `none is open for more than ${span(LONG_SECONDS * 1_000)}` };
+  return {
+    check,
+    state: 'warning',
+    found: `${count(others.length + 1, 'transaction')} open for long; the oldest, pid ${oldest.pid} (${oldest.application || oldest.user}, ${oldest.state}), for ${span(oldest.ageMs)}`,
+    advice: `It keeps vacuum from cleaning the queues, which slows claims. End it, or: select pg_terminate_backend(${oldest.pid})`,
+  };
+}
+
+async function schemaFinding(url: string, { database }: RhythmSettings): Promise<Finding> {
+  const check = 'schema';
+  const source = createDataSource({
+    url: database.listenUrl ?? url,
+    schema: database.schema,
+    applicationName: 'rhythm doctor',
+    connectTimeoutMs: CONNECT_MS,
+  });
+  await source.initialize();
+  try {
+    const version = await schemaVersion(source);
+    const found =
+      version === 0 ? `there are no tables in schema "${database.schema}"` : `version ${version}, this package needs ${SCHEMA_VERSION}`;
+    if (version < SCHEMA_VERSION) return { check, state: 'broken', found, advice: 'Run: npx rhythm migrate' };
+    if (version > SCHEMA_VERSION)
+      return { check, state: 'warning', found, advice: 'The database was migrated by a newer nestjs-rhythm: update this one.' };
+    return { check, state: 'ok', found };
+  } finally {
+    await source.destroy();
+  }
+}
+
+async function workers(db: PoolRunner, { worker }: RhythmSettings): Promise<Finding> {
+  const check = 'workers';
+  const all = await readWorkers(db);
+  const silent = all.filter(({ silentMs }) => silentMs > worker.deadAfter);
+  if (all.length === silent.length) {
+    return {
+      check,
+      state: 'warning',
+      found: silent.length > 0 ? `all ${silent.length} are silent` : 'none is running',
+      advice: 'Nothing will move until one runs: npx rhythm worker dist/app.module.js',
+    };
+  }
+  if (silent.length > 0) {
+    return {
+      check,
+      state: 'warning',
+      found: `${all.length - silent.length} alive, ${silent.length} silent (${silent.map(({ workerId }) => workerId).join(', ')})`,
+      advice: 'The live ones take over their work within worker.deadAfter.',
+    };
+  }
+  return { check, state: 'ok', found: `${all.length} alive` };
+}
+
+async function queues(db: PoolRunner): Promise<Finding[]> {
+  const check = 'queues';
+  const all = await readQueues(db);
+  const unserved = all.filter(({ waiting, workers: n }) => waiting > 0 && n === 0);
+  const stuck = all.filter(({ workers: n, oldestMs, running }) => n > 0 && running === 0 && (oldestMs ?? 0) > STUCK_MS);
+  const findings: Finding[] = unserved.map(({ queue, waiting }) => ({
+    check,
+    state: 'broken',
+    found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}", which no worker serves`,
+    advice: `Run: npx rhythm worker dist/app.module.js --queues ${queue} (or add it to worker.queues)`,
+  }));
+  for (const { queue, waiting, oldestMs } of stuck) {
+    findings.push({
+      check,
+      state: 'warning',
+      found: `"${queue}" does not move: ${waiting} waiting, the oldest for ${span(oldestMs ?? 0)}, none running`,
+      advice:
+        'Look at the log of its workers; a worker that lacks a task or a flow puts the work off and notes why (rhythm list --status pending).',
+    });
+  }
+  return findings.length > 0
+    ? findings
+    : [{ check, state: 'ok', found: all.length === 0 ? 'nothing waits' : 'every queue with work is served' }];
+}

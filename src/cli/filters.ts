@@ -1,0 +1,81 @@
+// The filters that `list` and the bulk operations share: their flags, and what they mean.
+
+import { type Command, Option } from 'commander';
+import { parseDuration, parseInstant } from '../duration.js';
+import { InvalidArgumentError } from '../errors.js';
+import type { ExecutionStatus } from '../execution/execution.js';
+import type { ListOptions } from '../execution/list-page.js';
+import { didYouMean } from '../nearest.js';
+import { UsageError } from './usage-error.js';
+
+/** The flags as commander hands them over. */
+export interface FilterFlags {
+  status?: string;
+  name?: string;
+  type?: 'task' | 'workflow';
+  queue?: string;
+  tag?: string;
+  parent?: string;
+  since?: string;
+  before?: string;
+}
+
+export const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused', 'completed', 'failed', 'cancelled'];
+
+/** Adds the filter flags to a command. */
+export function addFilters(command: Command): Command {
+  return command
+    .option('--status <list>', `only these: ${STATUSES.join(', ')}; several separated by commas`)
+    .option('--name <name>', 'only runs of this workflow or task')
+    .addOption(new Option('--type <type>', 'only tasks or only workflows').choices(['task', 'workflow']))
+    .option('--queue <queue>', 'only of this queue')
+    .option('--tag <tag>', 'only with this tag')
+    .option('--parent <id>', 'only what this execution called')
+    .option('--since <time>', 'created in the last 1h, 7d, …, or after a date such as 2030-01-31T09:00:00Z')
+    .option('--before <time>', 'created longer ago than 1h, 7d, …, or before a date');
+}
+
+/** Whether any filter is given. */
+export function hasFilter(flags: FilterFlags): boolean {
+  return Object.entries(flags).some(([key, value]) => value !== undefined && FILTER_KEYS.includes(key));
+}
+
+/** The filter that the flags mean. */
+export function filterOf(flags: FilterFlags): ListOptions {
+  return {
+    ...(flags.status === undefined ? {} : { status: readStatuses(flags.status) }),
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+    ...(flags.type === undefined ? {} : { type: flags.type }),
+    ...(flags.queue === undefined ? {} : { queue: flags.queue }),
+    ...(flags.tag === undefined ? {} : { tag: flags.tag }),
+    ...(flags.parent === undefined ? {} : { parentId: flags.parent }),
+    ...(flags.since === undefined ? {} : { createdAfter: readTime(flags.since, '--since') }),
+    ...(flags.before === undefined ? {} : { createdBefore: readTime(flags.before, '--before') }),
+  };
+}
+
+/** The words of a `--status` flag. */
+export function readStatuses<Word extends string>(text: string, known: readonly Word[] = STATUSES as readonly string[] as Word[]): Word[] {
+  return text.split(',').map((part) => {
+    const word = part.trim() as Word;
+    if (!known.includes(word)) {
+      throw new UsageError(`--status: "${word}" is not a status here.${didYouMean(word, known)} Choose from ${known.join(', ')}.`);
+    }
+    return word;
+  });
+}
+
+/** A moment: so long ago, or a date. */
+export function readTime(text: string, flag: string): Date {
+  if (/^\d{4}-/.test(text)) return parseInstant(text, flag);
+  try {
+    return new Date(Date.now() - parseDuration(text, flag));
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new UsageError(
+      `${flag}: "${text}" is neither a duration nor a date. Write how long ago (90s, 1h, 7d), or a date such as 2030-01-31 or 2030-01-31T09:00:00Z.`,
+    );
+  }
+}
+
+const FILTER_KEYS = ['status', 'name', 'type', 'queue', 'tag', 'parent', 'since', 'before'];

@@ -1,0 +1,68 @@
+// Loads the application's root module from a file that was built to JavaScript.
+
+import { existsSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { listNames } from '../nearest.js';
+import { UsageError } from './usage-error.js';
+
+/** What Nest takes as a root module: a class, or what `SomeModule.with(…)` answers. */
+export type RootModule = (new (...given: never[]) => unknown) | { module: unknown };
+
+/** The module that a file exports: by name, as default, or the only one there is. */
+export async function loadRootModule(file: string, name: string | undefined): Promise<RootModule> {
+  const full = resolve(file);
+  if (!existsSync(full)) {
+    throw new UsageError(`The file ${full} does not exist. Give the built JavaScript of your root module, e.g. dist/app.module.js.`);
+  }
+  const exported = await importAll(full);
+  const modules = Object.entries(exported).filter(([, value]) => isModule(value));
+  const wanted = name ?? (isModule(exported.default) || typeof exported.default === 'function' ? 'default' : undefined);
+  const chosen = wanted === undefined ? only(modules, full) : exported[wanted];
+  if (isModule(chosen)) return chosen;
+  // A function that makes the module, for what is known only when the process starts.
+  if (typeof chosen === 'function') {
+    const made: unknown = await (chosen as () => unknown)();
+    if (isModule(made)) return made;
+  }
+  throw new UsageError(
+    `${full} exports no Nest module named "${wanted}". Modules it exports: ${listNames(modules.map(([key]) => key))}. Choose one with --module.`,
+  );
+}
+
+function only(modules: [string, unknown][], file: string): unknown {
+  const [first, second] = modules;
+  if (first && !second) return first[1];
+  const root = modules.find(([name]) => name === 'AppModule');
+  if (root) return root[1];
+  throw new UsageError(
+    first
+      ? `${file} exports several Nest modules: ${listNames(modules.map(([key]) => key))}. Choose one with --module.`
+      : `${file} exports no Nest module. Export your root module (a class with @Module) from it.`,
+  );
+}
+
+async function importAll(full: string): Promise<Record<string, unknown>> {
+  try {
+    const module = (await import(pathToFileURL(full).href)) as Record<string, unknown> & { default?: unknown };
+    // CommonJS seen from ESM: everything hangs under `default`.
+    const inner = module.default;
+    return typeof inner === 'object' && inner !== null && !isModule(inner)
+      ? { ...module, ...(inner as object), default: (inner as { default?: unknown }).default }
+      : module;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /^\.[cm]?ts$/.test(extname(full))) {
+      throw new UsageError(`${full} is TypeScript. Build it first and give the JavaScript, e.g. dist/app.module.js.`);
+    }
+    throw error;
+  }
+}
+
+function isModule(value: unknown): value is RootModule {
+  if (typeof value === 'function') return MARKS.some((mark) => Reflect.hasMetadata(mark, value));
+  return typeof value === 'object' && value !== null && typeof (value as { module?: unknown }).module === 'function';
+}
+
+// What @Module() leaves on a class.
+const MARKS = ['imports', 'providers', 'controllers', 'exports'];

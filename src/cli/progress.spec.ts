@@ -1,0 +1,51 @@
+// Progress says how far it is and how long it will take: drawn over itself in a terminal, now and then elsewhere.
+
+import { describe, expect, it, jest } from '@jest/globals';
+import type { CliContext } from './command.js';
+import { Progress } from './progress.js';
+
+function watched(live: boolean) {
+  const drawn: string[] = [];
+  const noted: string[] = [];
+  const context = {
+    terminal: { liveNotes: live },
+    draw: (text: string) => drawn.push(text),
+    note: (text: string) => noted.push(text),
+  } as unknown as CliContext;
+  return { drawn, noted, progress: new Progress(context, 'retry', 400) };
+}
+
+describe('progress', () => {
+  it('draws a bar with its numbers and an estimate at most ten times a second, and takes it away', () => {
+    jest.useFakeTimers();
+    try {
+      const { drawn, progress } = watched(true);
+      progress.add(50);
+      expect(drawn).toEqual([]);
+      jest.advanceTimersByTime(1_000);
+      progress.add(50);
+      progress.add(1);
+      expect(drawn).toEqual(['retry  ██████░░░░░░░░░░░░░░░░░░  100 of 400  25%  3.0s left']);
+      jest.advanceTimersByTime(1_000);
+      progress.add(299);
+      progress.end();
+      expect(drawn.slice(1)).toEqual([`retry  ${'█'.repeat(24)}  400 of 400  100%`, '']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('writes a line every few seconds where nobody watches', () => {
+    jest.useFakeTimers();
+    try {
+      const { drawn, noted, progress } = watched(false);
+      for (let second = 0; second < 11; second++) {
+        jest.advanceTimersByTime(1_000);
+        progress.add(20);
+      }
+      expect([drawn, noted.length]).toEqual([[], 2]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});

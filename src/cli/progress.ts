@@ -1,0 +1,49 @@
+// Progress of long work: a bar with an estimate in a terminal, a line now and then elsewhere.
+
+import type { CliContext } from './command.js';
+import { span } from './wording.js';
+
+const REDRAW_MS = 100;
+const LINE_MS = 5_000;
+const BAR = 24;
+
+/** Counts up to a total and says how far it is. */
+export class Progress {
+  private done = 0;
+  private drawnAt = 0;
+  private readonly startedAt = performance.now();
+
+  constructor(
+    private readonly context: CliContext,
+    private readonly label: string,
+    private readonly total: number,
+  ) {
+    this.drawnAt = this.startedAt;
+  }
+
+  /** So much more is done. */
+  add(n: number): void {
+    this.done += n;
+    const now = performance.now();
+    const live = this.context.terminal.liveNotes;
+    if (now - this.drawnAt < (live ? REDRAW_MS : LINE_MS)) return;
+    this.drawnAt = now;
+    if (live) this.context.draw(this.text());
+    else this.context.note(this.text());
+  }
+
+  /** Takes the bar away. */
+  end(): void {
+    if (this.context.terminal.liveNotes) this.context.draw('');
+  }
+
+  /** `cleanup  ████░░░░  1,200 of 4,000  30%  2m left` */
+  text(): string {
+    const share = this.total === 0 ? 1 : Math.min(1, this.done / this.total);
+    const spent = performance.now() - this.startedAt;
+    const left = share > 0 && share < 1 ? `  ${span((spent / share) * (1 - share))} left` : '';
+    const bar = '█'.repeat(Math.round(share * BAR)).padEnd(BAR, '░');
+    const numbers = `${this.done.toLocaleString('en-US')} of ${this.total.toLocaleString('en-US')}`;
+    return `${this.label}  ${bar}  ${numbers}  ${Math.floor(share * 100)}%${left}`;
+  }
+}

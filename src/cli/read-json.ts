@@ -1,0 +1,43 @@
+// Reads JSON from a flag or a file, and shows the place of a fault with a caret.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { UsageError } from './usage-error.js';
+
+/** The value of a flag: JSON text, or `@file` for the content of a file. */
+export function readJsonFlag(given: string, flag: string): unknown {
+  if (given.startsWith('@')) return readJsonFile(given.slice(1), flag);
+  return parseJson(given, flag);
+}
+
+/** The value in a JSON file. */
+export function readJsonFile(file: string, flag: string): unknown {
+  if (!existsSync(file)) throw new UsageError(`${flag}: the file ${file} does not exist.`);
+  return parseJson(readFileSync(file, 'utf8'), `${flag} (${file})`);
+}
+
+function parseJson(text: string, label: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new UsageError(`${label} is not valid JSON: ${message}\n${pointAt(text, placeOf(message, text))}`);
+  }
+}
+
+// V8 names the place in most of its messages; where it does not, the text ended too early or is wrong from the start.
+function placeOf(message: string, text: string): number {
+  const position = /position (\d+)/.exec(message);
+  if (position) return Number(position[1]);
+  const token = /Unexpected token '(.)'/su.exec(message);
+  return token ? Math.max(0, text.indexOf(token[1] as string)) : text.length;
+}
+
+function pointAt(text: string, position: number): string {
+  const before = text.slice(0, position);
+  const line = before.split('\n').length;
+  const from = before.lastIndexOf('\n') + 1;
+  const column = position - from;
+  const shown = text.slice(from).split('\n')[0] ?? '';
+  const start = Math.max(0, column - 60);
+  return `  ${line} | ${shown.slice(start, start + 120)}\n  ${' '.repeat(String(line).length)} | ${' '.repeat(column - start)}^`;
+}

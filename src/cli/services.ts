@@ -1,0 +1,69 @@
+// The services of the module without a Nest application around them: what a command needs to act on the database.
+
+import type { Store } from '../../libs/store/index.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import type { RhythmSettings } from '../config/schema.js';
+import { DatabaseHost } from '../database/database.host.js';
+import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
+import { ExecutionService } from '../execution/execution.service.js';
+import { TargetResolver } from '../execution/target.resolver.js';
+import { DefinitionService } from '../flows/definition.service.js';
+import { FlowRegistry } from '../flows/flow.registry.js';
+import { SignalService } from '../signal/signal.service.js';
+import { TaskRegistry } from '../tasks/task.registry.js';
+
+/** What a command acts through. */
+export interface CliServices {
+  settings: RhythmSettings;
+  store: Store;
+  /** The address of the database, the embedded server's if there is one. */
+  url: string;
+  executions: ExecutionService;
+  signals: SignalService;
+  definitions: DefinitionService;
+}
+
+// A person waits for the answer: five seconds tell as much as the ten of a server that boots.
+const CONNECT_SECONDS = 5;
+// TypeORM's two, one that listens, and three to work with.
+const CONNECTIONS = 6;
+
+/** Connects, works, and closes again. The process has no flows and no tasks of its own, and never migrates by the way. */
+export async function withServices<T>(loaded: LoadedSettings, work: (services: CliServices) => Promise<T>): Promise<T> {
+  const settings = forOneCommand(loaded.settings);
+  const host = await DatabaseHost.open(settings);
+  const own = { ...loaded, settings };
+  const flows = new FlowRegistry();
+  const targets = new TargetResolver(flows, new TaskRegistry(), host, {}, own);
+  const executions = new ExecutionService(host, targets, own, {});
+  try {
+    return await work({
+      settings,
+      store: host.store,
+      url: host.url,
+      executions,
+      signals: new SignalService(host, own),
+      definitions: new DefinitionService(host, flows),
+    });
+  } catch (error) {
+    throw isConnectionFailure(error) ? new DatabaseUnreachableError(host.url, error) : error;
+  } finally {
+    executions.onModuleDestroy();
+    await host.close();
+  }
+}
+
+function forOneCommand(settings: RhythmSettings): RhythmSettings {
+  const { database } = settings;
+  return {
+    ...settings,
+    role: 'api',
+    autoMigrate: false,
+    database: {
+      ...database,
+      maxConnections: Math.min(CONNECTIONS, database.maxConnections),
+      minConnections: 0,
+      acquireTimeoutSecs: Math.min(CONNECT_SECONDS, database.acquireTimeoutSecs),
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// Tables give way to the width of the terminal, count wide characters, and let no value move the cursor.
+
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { type Column, cut, cutPainted, renderTable, textWidth, visible } from './table.js';
+import { terminalOf } from './terminal.js';
+
+interface Row {
+  id: string;
+  name: string;
+  note: string;
+}
+
+const COLUMNS: Column<Row>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, min: 4 },
+  { title: 'NOTE', value: ({ note }) => note, min: 6, drop: 1 },
+];
+const ROWS = [
+  { id: 'a-1', name: 'order', note: 'waits for somebody' },
+  { id: 'b-22', name: '注文の確認', note: '' },
+];
+
+const at = (columns?: number) =>
+  renderTable(
+    ROWS,
+    COLUMNS,
+    terminalOf({ out: new PassThrough(), err: new PassThrough(), env: columns === undefined ? {} : { COLUMNS: String(columns) } }),
+  );
+
+describe('a table', () => {
+  it('is as wide as it likes in a pipe', () => {
+    expect(at()).toBe(['ID    NAME        NOTE', 'a-1   order       waits for somebody', 'b-22  注文の確認'].join('\n'));
+  });
+
+  it('cuts what may be cut, then leaves columns out, then stands on end', () => {
+    expect(at(26)).toBe(['ID    NAME      NOTE', 'a-1   order     waits for…', 'b-22  注文の…'].join('\n'));
+    expect(at(14)).toBe(['ID    NAME', 'a-1   order', 'b-22  注文の…'].join('\n'));
+    expect(at(9)).toBe(['ID   a-1', 'NAME ord…', 'NOTE waits…', '', 'ID   b-22', 'NAME 注…'].join('\n'));
+  });
+
+  it.each([120, 60, 40, 26, 20, 16, 14])('fits %i columns', (columns) => {
+    for (const line of at(columns).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it('shows control characters instead of sending them', () => {
+    expect(visible('a\u001b[2Jb\nc\td\u0000')).toBe('a\\x1b[2Jb\\nc\\td\\x00');
+  });
+
+  it('counts columns, not characters', () => {
+    expect([textWidth('abc'), textWidth('注文'), textWidth('e\u0301'), textWidth('🚚')]).toEqual([3, 4, 1, 2]);
+    expect(cut('注文の確認', 5)).toBe('注文…');
+    expect(cutPainted('\u001b[1mabc\u001b[22m def \u001b[31mghi\u001b[39m', 6)).toBe('\u001b[1mabc\u001b[22m d…\u001b[31m\u001b[39m');
+    expect(cutPainted('\u001b[1mabc\u001b[22m', 3)).toBe('\u001b[1mabc\u001b[22m');
+  });
+});

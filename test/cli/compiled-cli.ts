@@ -1,0 +1,64 @@
+// The `rhythm` command compiled once per state of the sources, so that a spec can start it dozens of times.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CACHE = join(ROOT, 'node_modules/.cache/rhythm-cli');
+const KEEP_MS = 3_600_000;
+
+/** The folder that holds the compiled `src`, `libs` and `migrations`. */
+export function compiledPackage(): string {
+  const sources = ['src', 'libs', 'migrations'].flatMap((room) =>
+    readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+      .map((file) => join(room, file)),
+  );
+  const hash = createHash('sha256');
+  const texts = sources.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const);
+  for (const [file, text] of texts) hash.update(`${file}\0${text}\0`);
+  const folder = join(CACHE, hash.digest('hex').slice(0, 16));
+  if (!existsSync(folder)) {
+    // Several specs may come here at once: each writes its own draft, the first to finish gives it the name.
+    const draft = join(CACHE, `draft-${randomBytes(4).toString('hex')}`);
+    for (const [file, text] of texts) write(join(draft, file.replace(/\.ts$/, '.js')), compile(file, text));
+    write(join(draft, 'package.json'), '{"name":"nestjs-rhythm","type":"module","exports":"./src/index.js"}');
+    try {
+      renameSync(draft, folder);
+    } catch {
+      rmSync(draft, { recursive: true });
+    }
+    sweep(folder);
+  }
+  return folder;
+}
+
+function compile(file: string, text: string): string {
+  return transformSync(text, {
+    filename: file,
+    module: { type: 'es6' },
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+      keepClassNames: true,
+    },
+    swcrc: false,
+  }).code;
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+function sweep(present: string): void {
+  for (const name of readdirSync(CACHE)) {
+    const folder = join(CACHE, name);
+    const old = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > KEEP_MS;
+    if (folder !== present && old) rmSync(folder, { recursive: true, force: true });
+  }
+}

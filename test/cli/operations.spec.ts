@@ -1,0 +1,296 @@
+// Operating the sample shop from a terminal: migrate, worker, doctor, cleanup and the end of everything; as real processes wherever
+// an environment, a terminal, a signal or an unreachable server takes part.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { bucketOf } from '../../libs/store/index.js';
+import { eventually, useTestDatabase } from '../support/index.js';
+import { callRhythm as cli } from './call-cli.js';
+import { type CliOptions, type RunningCli, rhythm, startRhythm } from './spawn-cli.js';
+
+const database = useTestDatabase();
+let folder: string;
+let env: Record<string, string>;
+let silent: Server;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rhythm-operations-'));
+  env = { RHYTHM_DATABASE_URL: database.url, RHYTHM_DATABASE_SCHEMA: database.schema, SHOP_DATABASE_URL: database.url };
+  Object.assign(process.env, env);
+  silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  silent.close();
+});
+
+const spawned = (args: string[], options: CliOptions = {}) => rhythm(args, { ...options, env: { ...env, ...options.env } });
+const data = async (args: string[]) => JSON.parse((await cli([...args, '--json'])).out).data;
+
+async function sql(text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a database that is not ready', () => {
+  it.each([['list'], ['status'], ['start', 'order'], ['cleanup', '--older-than', '1d']])(
+    'makes %j name the command to run',
+    async (...args) => {
+      expect(await cli(args)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/no Rhythm tables in schema "\w+". Run `npx rhythm migrate`/),
+      });
+    },
+  );
+
+  it('is found by doctor, with what to do', async () => {
+    const { code, out } = await cli(['doctor']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^ok +database: PostgreSQL \d+/m);
+    expect(out).toMatch(/^broken +schema: there are no tables in schema "\w+"\n +Run: npx rhythm migrate/m);
+    expect(out).toMatch(/1 problem, 0 warnings\./);
+    expect(out).not.toContain(new URL(database.url).password);
+  });
+
+  it('is named within seconds when nothing listens there, or nobody answers', async () => {
+    const { port } = silent.address() as { port: number };
+    const [refused, mute, lost, doctor] = await Promise.all([
+      spawned(['list', '--database-url', 'postgres://ann:s3cret@127.0.0.1:1/app']),
+      spawned(['list', '--database-url', `postgres://ann:s3cret@127.0.0.1:${port}/app`]),
+      spawned(['list', '--database-url', 'postgres://ann:s3cret@no-such-host.invalid/app']),
+      spawned(['doctor', '--database-url', 'postgres://ann:s3cret@127.0.0.1:1/app', '--json']),
+    ]);
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/app: .*is the server started/),
+    });
+    expect(mute).toMatchObject({ code: 1, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
+    expect(lost).toMatchObject({ code: 1, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
+    expect(JSON.parse(doctor.out)).toMatchObject({ ok: false, data: { findings: [{ check: 'database', state: 'broken' }] } });
+    expect(JSON.stringify([refused, mute, lost, doctor])).not.toContain('s3cret');
+  });
+
+  it('ends a waiting command at once on Ctrl-C', async () => {
+    const { port } = silent.address() as { port: number };
+    const asked = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
+    const list = startRhythm(['list', '--database-url', `postgres://ann@127.0.0.1:${port}/app`], { env });
+    await asked;
+    list.signal('SIGINT');
+    expect(await list.ended).toMatchObject({ code: 130, out: '', err: '' });
+  });
+});
+
+describe('rhythm doctor --config', () => {
+  it('shows every setting with its value and where it comes from, passwords masked', async () => {
+    const file = join(folder, 'own.toml');
+    writeFileSync(file, '[worker]\nconcurrency = 7\n[database]\nmax_connections = 33\n');
+    const url = 'postgres://ann:s3cret@db.example/app';
+    const { code, out } = await spawned(['--config', file, '--database-url', url, 'doctor', '--config'], {
+      env: { RHYTHM_WORKER_QUEUES: 'a,b' },
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^database\.url +postgres:\/\/ann:\*\*\*@db\.example\/app +database\.url in flags$/m);
+    expect(out).toMatch(/^database\.maxConnections +33 +database\.max_connections in .*own\.toml$/m);
+    expect(out).toMatch(/^worker\.concurrency +7 +worker\.concurrency in .*own\.toml$/m);
+    expect(out).toMatch(/^worker\.queues +\["a","b"\] +RHYTHM_WORKER_QUEUES \(environment\)$/m);
+    expect(out).toMatch(/^worker\.pollInterval +\S+ +default$/m);
+    const { settings } = await data(['doctor', '--config']);
+    expect(settings.map(({ path }: { path: string }) => path)).toEqual(expect.arrayContaining(ORIGINAL_KEYS));
+  });
+
+  it.each([
+    [['list', '--config'], {}, /--config wants the path of a file/],
+    [['list', '--config', 'gone.toml'], {}, /gone\.toml, named by .*--config.*does not exist/],
+    [['list'], { RHYTHM_DATABASE_MAX_CONECTIONS: '3' }, /Did you mean "RHYTHM_DATABASE_MAX_CONNECTIONS"/],
+    [['list', '--database-url', 'mysql://x'], {}, /does not start with "postgres:\/\/"/],
+  ])('is not needed to see that %j with %j is wrong', async (args, more, message) => {
+    expect(await spawned(args, { env: more as Record<string, string> })).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+  });
+});
+
+describe('the shop', () => {
+  const order = {
+    customer: { email: 'kim@example.com', address: { city: 'Oslo' } },
+    items: [{ sku: 'LAMP-3', price: 129.5, quantity: 1 }],
+  };
+  const input = (orderId: string) =>
+    JSON.stringify({ ...order, orderId, policy: { approvalAbove: 100, approvalTimeout: '24h', reviewAfter: '50ms' } });
+  let worker: RunningCli;
+
+  it('is migrated, worked on, steered and inspected by commands alone', async () => {
+    expect(await spawned(['migrate'])).toMatchObject({ code: 0, out: expect.stringMatching(/^applied {2}Initial\d+\n$/) });
+    worker = startRhythm(['worker', 'test/cli/fixtures/shop.module.ts', '--queues', 'default,mail', '--concurrency', '5'], {
+      env: { ...env, NODE_OPTIONS: `--import ${pathToFileURL('scripts/register-typescript.mjs').href}` },
+    });
+    await worker.says(/Worker ready, pid \d+/);
+    expect(await data(['status'])).toMatchObject({ workers: [{ queues: ['default', 'mail'], concurrency: 5 }] });
+
+    await sql(
+      `insert into orders (id, customer, items) values ('shop-1', '${JSON.stringify(order.customer)}', '${JSON.stringify(order.items)}')`,
+    );
+    expect(await cli(['start', 'order', '--id', 'shop-1', '--input', input('shop-1')])).toMatchObject({ code: 0, out: 'shop-1\n' });
+    await eventually(async () => expect((await cli(['show', 'shop-1'])).out).toMatch(/→ \d+ │ +const approval = await Signal\.when/));
+    expect((await cli(['signal', 'shop-1', 'approval', '{"approved":true,"by":"ann"}'])).code).toBe(0);
+    await eventually(async () => expect((await data(['show', 'shop-1'])).execution.status).toBe('completed'));
+    const { out } = await cli(['show', 'shop-1']);
+    expect(out).toMatch(/Called\n[\s\S]*├─ shipment {2}completed[^\n]*\n {2}│ {2}└─ print-label {2}completed/);
+    expect((await cli(['doctor'])).out).toMatch(/^ok +workers: 1 alive[\s\S]*All is well\./m);
+  }, 60_000);
+
+  it('is listed, paused, resumed, cancelled, retried and rolled back by commands too', async () => {
+    await cli(['start', 'order', '--id', 'shop-2', '--input', input('shop-2'), '--tag', 'second']);
+    await eventually(async () => expect((await cli(['show', 'shop-2'])).out).toContain('signal "approval"'));
+    expect((await cli(['list', '--name', 'order'])).out).toMatch(/shop-2 +order +suspended +workflow +default/);
+    const narrow = (await spawned(['show', 'shop-2'], { columns: 60, env: { NO_COLOR: '1' } })).out.split(/\r?\n/);
+    const body = narrow.slice(narrow.indexOf('Waits for'));
+    expect(Math.max(...body.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect((await cli(['pause', 'shop-2'])).code).toBe(0);
+    expect((await cli(['resume', 'shop-2'])).code).toBe(0);
+    expect((await cli(['cancel', 'shop-2', '--reason', 'ordered twice'])).code).toBe(0);
+    await eventually(async () => expect((await data(['show', 'shop-2'])).execution.status).toBe('cancelled'));
+
+    const goods = JSON.stringify({ orderId: 'shop-3', items: [{ sku: 'GLOBE-1', price: 1, quantity: 1 }] });
+    const failed = await cli(['start', 'reserve-stock', '--type', 'task', '--id', 'shop-3', '--input', goods, '--wait', '10s']);
+    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('GLOBE-1 is out of stock') });
+    expect((await cli(['list', '--status', 'failed'])).out).toMatch(/shop-3 +reserve-stock +failed .*GLOBE-1 is out of stock/);
+    await sql(`insert into stock (sku, available) values ('GLOBE-1', 3)`);
+    expect((await cli(['retry', '--status', 'failed', '--since', '1h', '--yes'])).err).toMatch(/1 execution retried/);
+    await eventually(async () => expect((await data(['show', 'shop-3'])).execution.status).toBe('completed'));
+
+    const { versions } = await data(['activate', 'order']);
+    expect((await cli(['activate', 'order', versions[0].version])).code).toBe(0);
+    expect((await cli(['check', 'sample-app/flows'])).err).toBe('2 flows are fine.\n');
+    const stubs = join(folder, 'stubs.json');
+    writeFileSync(stubs, '{ "print-label": { "tracking": "OS-1" } }');
+    const shipment = JSON.stringify({ orderId: 'o', address: { city: 'Oslo' }, parcels: 1 });
+    const run = await cli(['run', 'sample-app/flows/shipment.flow', '--inputs', shipment, '--tasks', stubs, '--quiet']);
+    expect(JSON.parse(run.out)).toEqual({ tracking: 'OS-1' });
+  }, 60_000);
+
+  it('finds an unserved queue', async () => {
+    await cli(['start', 'send-mail', '--type', 'task', '--queue', 'attic', '--id', 'unserved']);
+    const { code, out } = await cli(['doctor']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/broken +queues: 1 execution waits in "attic", which no worker serves\n.*--queues attic/);
+    expect((await cli(['cancel', 'unserved'])).code).toBe(0);
+  });
+
+  it('is cleaned in batches that leave live trees whole', async () => {
+    const { schema } = database;
+    const long = `now() - interval '40 days'`;
+    await sql(`update ${schema}.executions set created_at = ${long}, finished_at = ${long} where finished_at is not null`);
+    // Of seven old runs the three oldest have a child that still waits: more than a batch of two.
+    for (let n = 1; n <= 7; n++) {
+      await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, status, created_at, finished_at)
+        values ('old-${n}', ${bucketOf(`old-${n}`)}, 'workflow', 'x', 'attic', 'completed', ${long} - interval '${9 - n} days', ${long})`);
+    }
+    for (let n = 1; n <= 3; n++) {
+      await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, status, parent_id, parent_call)
+        values ('old-${n}:1', ${bucketOf(`old-${n}`)}, 'task', 'y', 'attic', 'pending', 'old-${n}', 1)`);
+    }
+    expect(await cli(['cleanup'])).toMatchObject({ code: 2, err: expect.stringContaining('--older-than') });
+    expect(await cli(['cleanup', '--older-than', '30d', '--dry-run'])).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^10 executions that ended before/),
+    });
+    expect(await spawned(['cleanup', '--older-than', '30d'])).toMatchObject({ code: 2, err: expect.stringContaining('pass --yes') });
+    expect(await data(['cleanup', '--older-than', '90d', '--yes'])).toEqual({ matched: 0, removed: 0, kept: 0, signals: 0 });
+    await sql(`insert into ${schema}.signals (execution_id, bucket, seq, name, created_at)
+      select 'nobody', ${bucketOf('nobody')}, -n, 'go', now() - interval '40 days' from generate_series(1, 3) n`);
+    expect(await data(['cleanup', '--older-than', '30d', '--yes', '--batch', '2'])).toMatchObject({ matched: 10, kept: 3, signals: 3 });
+    const left = await sql(`select id from ${schema}.executions where id like 'old-%' order by id`);
+    expect(left.rows.map(({ id }) => id)).toEqual(['old-1', 'old-1:1', 'old-2', 'old-2:1', 'old-3', 'old-3:1']);
+    expect((await sql(`select count(*)::int as n from ${schema}.executions where id like 'shop-1%'`)).rows).toEqual([{ n: 0 }]);
+    expect(await cli(['show', 'shop-1'])).toMatchObject({ code: 1, err: expect.stringContaining('No execution has the id') });
+  });
+
+  it('can be interrupted while it is cleaned, and cleaned on', async () => {
+    const { schema } = database;
+    const ids = Array.from({ length: 2_000 }, (_, n) => `ancient-${n}`);
+    await sql(
+      `insert into ${schema}.executions (id, bucket, type, target_name, queue, status, created_at, finished_at)
+      select id, bucket, 'task', 'x', 'attic', 'failed', now() - interval '80 days', now() - interval '70 days'
+      from unnest(array['${ids.join("','")}'], array[${ids.map(bucketOf).join(',')}]) as d(id, bucket)`,
+    );
+    const left = async () =>
+      (await sql(`select count(*)::int as n from ${schema}.executions where id like 'ancient-%'`)).rows[0].n as number;
+    const cleanup = startRhythm(['cleanup', '--older-than', '60d', '--status', 'failed', '--batch', '1', '--yes'], { env, columns: 100 });
+    await cleanup.says(/cleanup {2}[█░]+ {2}\d+ of 2,000 {2}\d+%.* left/);
+    cleanup.type('\u0003');
+    expect((await cleanup.ended).code).toBe(130);
+    const rest = await left();
+    expect(rest).toBeGreaterThan(0);
+    expect(rest).toBeLessThan(2_000);
+    expect(await data(['cleanup', '--older-than', '60d', '--status', 'failed', '--yes'])).toEqual({
+      matched: rest,
+      removed: rest,
+      kept: 0,
+      signals: 0,
+    });
+    expect(await left()).toBe(0);
+  });
+
+  it('lets its worker go with SIGTERM, which hands everything back and leaves', async () => {
+    worker.signal('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+    expect(await data(['status'])).toMatchObject({ workers: [] });
+    expect((await cli(['doctor'])).out).toMatch(/warning +workers: none is running\n.*npx rhythm worker/);
+  });
+});
+
+describe('rhythm doctor', () => {
+  it('names a silent worker, a queue that does not move, and a schema from the future', async () => {
+    const { schema } = database;
+    await sql(`insert into ${schema}.worker_heartbeats (worker_id, host, pid, queues, concurrency, code_version, beat_at)
+      values ('gone-1', 'h', 1, '{cellar}', 1, '0.1.0', now() - interval '10 minutes')`);
+    expect((await cli(['doctor'])).out).toMatch(/warning +workers: all 1 are silent\n +Nothing will move until one runs/);
+    await sql(`update ${schema}.worker_heartbeats set beat_at = now() + interval '1 hour'`);
+    await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, created_at)
+      values ('stuck', ${bucketOf('stuck')}, 'task', 'x', 'cellar', now() - interval '3 hours')`);
+    await sql(`insert into ${schema}.work_queue (queue, rank, seq, bucket, execution_id)
+      values ('cellar', 0, nextval('${schema}.queue_seq'), ${bucketOf('stuck')}, 'stuck')`);
+    expect((await cli(['doctor'])).out).toMatch(/warning +queues: "cellar" does not move: 1 waiting, the oldest for 3h, none running/);
+    await sql(`update ${schema}.schema_info set version = 99, min_code_version = 99`);
+    expect((await cli(['doctor'])).out).toMatch(/warning +schema: version 99, this package needs \d+\n.*update this one/);
+    expect(await cli(['list'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/schema version 99 .*Update nestjs-rhythm in this process/),
+    });
+  });
+});
+
+describe('rhythm worker', () => {
+  it.each([
+    [['worker', 'dist/gone.module.js'], /gone\.module\.js does not exist\. Give the built JavaScript/],
+    [['worker', 'sample-app/app.module.ts'], /is TypeScript\. Build it first/],
+    [['worker', 'test/support/lifeline.mjs'], /exports no Nest module/],
+    [['worker'], /missing required argument 'file'/],
+  ])('refuses %j', async (args, message) => {
+    // Jest would load the TypeScript that node refuses.
+    expect(await spawned(args)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+  });
+});
+
+// Every setting that the product was asked to have.
+const ORIGINAL_KEYS = [
+  'database.url',
+  'database.maxConnections',
+  'database.minConnections',
+  'database.acquireTimeoutSecs',
+  'database.idleTimeoutSecs',
+  'database.maxLifetimeSecs',
+  'worker.pollInterval',
+  'worker.heartbeatInterval',
+  'worker.deadAfter',
+  'autoMigrate',
+];
