@@ -1,0 +1,95 @@
+// `npm run bench:loop`: what an endless loop leaves in the database, counted from SQL after 2,000 and after 100,000 awaits.
+
+import { createHash } from 'node:crypto';
+import { compile, saveProgram } from '../../libs/flow/index.js';
+import { getExecution, insertExecutions, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
+import { startEmbedded } from '../../src/embedded/start-embedded.js';
+import { Engine, StoredPrograms } from '../../src/engine/index.js';
+
+const EARLY = 2_000;
+const LATE = Number(process.env.TURNS ?? 100_000);
+const SOURCE = `let sum = 0; for (let n = 1; n <= Inputs; n++) sum += await Task.run('step', n); return sum;`;
+
+const server = await startEmbedded({ durable: false });
+const store = await Store.open({ url: server.url });
+try {
+  const program = compile(SOURCE, { file: 'loop.flow' });
+  const version = createHash('sha256').update(SOURCE).digest('hex');
+  await upsertDefinitions(store.db, [{ name: 'loop', version, source: SOURCE, file: 'loop.flow', program: saveProgram(program) }]);
+  const rows = [];
+  for (const maxSteps of [1_000, 0]) rows.push(...(await loop(maxSteps, { program, version })));
+  console.table(rows);
+  check(rows);
+} finally {
+  await store.close();
+  await server.stop();
+}
+
+async function loop(maxSteps, { program, version }) {
+  const rows = [];
+  const note = async (at) => rows.push({ maxSteps, at, ...(await measure()) });
+  const step = async (n) => {
+    // The gauge is read inside a step: the run stands at exactly this await meanwhile.
+    if (n === EARLY || n === LATE) await note(`await ${n.toLocaleString('en')}`);
+    return 1;
+  };
+  const policy = { queue: 'default', priority: 0, maxAttempts: 1, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false };
+  const task = { name: 'step', place: 'bench', policy: { ...policy, transactional: false }, run: step };
+  const engine = new Engine({
+    store,
+    tasks: { get: (name) => (name === 'step' ? task : undefined), names: () => ['step'] },
+    programs: new StoredPrograms(store, { get: () => ({ version, program, allow: undefined }) }, {}),
+    options: { maxSteps },
+  });
+  await engine.start();
+  const id = newId();
+  const began = performance.now();
+  await insertExecutions(store.db, [{ id, type: 'workflow', targetName: 'loop', queue: 'default', version, input: String(LATE) }]);
+  store.hints.hint('work', 'default');
+  let run;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    run = await getExecution(store.db, id);
+  } while (!run.finishedAt);
+  const seconds = (performance.now() - began) / 1000;
+  if (run.status !== 'completed' || run.output !== String(LATE)) throw new Error(`The loop ended as ${run.status} with ${run.output}.`);
+  await engine.stop();
+  await note('the end');
+  console.log(`maxSteps ${maxSteps}: ${LATE} awaits in ${seconds.toFixed(0)} s, ${Math.round(LATE / seconds)} per second`);
+  const tables = await tableNames();
+  await store.db.rows(sql('bench_empty', `TRUNCATE ${tables.filter((name) => !name.includes('definitions')).join(', ')}`));
+  return rows;
+}
+
+// Live rows and their bytes as PostgreSQL stores them; `files` is the disk they take, dead rows and indexes included.
+async function measure() {
+  const found = { rows: 0, 'live bytes': 0, 'files KiB': 0 };
+  for (const name of (await tableNames()).filter((table) => !table.includes('definitions') && !table.includes('heartbeats'))) {
+    const text = `SELECT count(*)::integer AS rows, coalesce(sum(pg_column_size(t.*)), 0)::integer AS bytes,
+      pg_total_relation_size('${name}')::integer AS files FROM ${name} t`;
+    const [row] = await store.db.rows(sql('bench_table', text));
+    found.rows += row.rows;
+    found['live bytes'] += row.bytes;
+    found['files KiB'] += Math.round(row.files / 1024);
+  }
+  return found;
+}
+
+async function tableNames() {
+  const text = `SELECT 'rhythm.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'rhythm' AND tablename NOT IN ('migrations', 'schema_info') ORDER BY 1`;
+  return (await store.db.rows(sql('bench_tables', text))).map(({ name }) => name);
+}
+
+// The bars of the design: as many rows as before, and not a byte more than the longer numbers in their ids take. PostgreSQL
+// rounds a row up to eight bytes, so `parent:100000` may cost eight more than `parent:2000`.
+function check(rows) {
+  for (const maxSteps of [1_000, 0]) {
+    const [early, late, end] = rows.filter((row) => row.maxSteps === maxSteps);
+    const more = late['live bytes'] - early['live bytes'];
+    console.log(`maxSteps ${maxSteps}: ${late.rows - early.rows} rows and ${more} bytes more, ${end.rows} rows left at the end`);
+    if (late.rows > early.rows || more > 8 * late.rows || (maxSteps === 0 && end.rows !== 1)) {
+      console.error('The loop keeps more than the design allows.');
+      process.exitCode = 1;
+    }
+  }
+}

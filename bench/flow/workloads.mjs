@@ -1,0 +1,28 @@
+// The small programs every engine runs; `let`/`const` become `var` for the interpreter that knows ES5 only.
+
+export const workloads = {
+  loop: { n: 300_000, source: (n) => `let s = 0; for (let i = 0; i < ${n}; i++) { s = (s + i * 3) % 1000003 } result(s)` },
+  call: {
+    n: 25,
+    source: (n) => `function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) } result(fib(${n}))`,
+  },
+  property: {
+    n: 200_000,
+    source: (n) =>
+      `const o = { a: 1, b: { c: 2 }, list: [1, 2, 3] }; for (let i = 0; i < ${n}; i++) { o.a = o.a + o.b.c; o.list[i % 3] = o.a; o.b.c = o.list.length } result(o.a)`,
+  },
+  string: {
+    n: 60_000,
+    source: (n) =>
+      `let s = ''; let hits = 0; for (let i = 0; i < ${n}; i++) { s = s + 'ab' + i; if (s.charAt(i % 7) === 'a') hits = hits + 1; if (s.length > 500) s = s.slice(400) } result(hits + s.length)`,
+  },
+};
+
+/** The program as Flow and QuickJS take it, and as an ES5 interpreter takes it. */
+export function programOf(name, dialect) {
+  const { n, source } = workloads[name];
+  const text = source(n);
+  if (dialect === 'flow') return text.replace(/result\((.*)\)$/s, 'return $1');
+  if (dialect === 'es5') return text.replace(/\b(let|const) /g, 'var ').replace(/result\((.*)\)$/s, '$1');
+  return text.replace(/result\((.*)\)$/s, '$1');
+}
