@@ -93,6 +93,8 @@ const ANYTHING = [...PRIMITIVES, ...TEXTS, ...ARRAYS, ...OBJECTS, STUBBORN, ...C
 function poolOf(name: string, index: number, luck: number): readonly string[] {
   // A later edition of JavaScript hands a third argument to the reviver of JSON.parse.
   if (name === 'parse' && index === 1) return CALLBACKS.filter((each) => !each.includes('...all'));
+  // JavaScript leaves the last digit of a power to the engine, and that of V8 has changed: 2 ** 2.5 differs between Node 20 and 24.
+  if (name === 'pow' && index === 1) return ['0', '1', '2', '3', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', "'2'"];
   if (TAKES_CALLBACK[name] === index && luck > 0) return CALLBACKS;
   // Primitives wrapped in objects are another of the things that Flow does not have.
   return name === 'assign' && index === 0 ? OBJECTS : ANYTHING;
