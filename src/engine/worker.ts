@@ -52,6 +52,8 @@ export class Worker {
         written: (works, results) => {
           this.vacuum.count(works.length);
           announcer.written(works, results);
+          // What waits to be written keeps new work out; some of it has gone.
+          place.loops.claims.roomFreed();
         },
         choose: (turns) => eager.choose(turns),
         taken: (claim, turns, won) => eager.taken(claim, turns, won),

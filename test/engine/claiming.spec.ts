@@ -1,0 +1,39 @@
+// The claim loop takes work as soon as there is room; the poll behind it is for what nobody told it.
+
+import { describe, expect, it } from '@jest/globals';
+import { insertExecutions, newId } from '../../libs/store/index.js';
+import { waitFor } from '../support/index.js';
+import { useHarness } from './engine-spec.js';
+
+// Longer than any spec may take: whatever waits for the poll fails.
+const NEVER_MS = 600_000;
+
+describe('the claim loop', () => {
+  const kit = useHarness();
+
+  it('goes on when finished work that had kept new work out is written', async () => {
+    const harness = await kit.open({ tasks: { noop: () => null } });
+    const tasks = Array.from(
+      { length: 3_000 },
+      () => ({ id: newId(), fresh: true, type: 'task', targetName: 'noop', queue: 'default' }) as const,
+    );
+    await insertExecutions(harness.store.db, tasks);
+    // Far more room than is ever written at once, so that what waits to be written is what stops the loop.
+    await harness.engine({ pollMs: NEVER_MS, concurrency: 5_000, claimBatch: 20 });
+    await waitFor('all tasks to end', async () => (await harness.count('executions', 'finished_at IS NULL')) === 0, { timeoutMs: 20_000 });
+    expect(await harness.count('executions', `status = 'completed'`)).toBe(tasks.length);
+  });
+
+  it('runs what was started together in the order it was given', async () => {
+    const ran: number[] = [];
+    const harness = await kit.open({ tasks: { note: (n: number) => void ran.push(n) } });
+    const tasks = Array.from(
+      { length: 500 },
+      (_, n) => ({ id: newId(), fresh: true, type: 'task', targetName: 'note', queue: 'default', input: String(n) }) as const,
+    );
+    await insertExecutions(harness.store.db, tasks);
+    await harness.engine({ concurrency: 1 });
+    await waitFor('all tasks to run', async () => ran.length === tasks.length, { timeoutMs: 20_000 });
+    expect(ran).toEqual(tasks.map((_, n) => n));
+  });
+});
