@@ -20,50 +20,52 @@ function schemaOf(runner: QueryRunner): string {
 }
 
 // `COLLATE "C"` on ids and queue names: byte order is faster to compare, and the children of a run are one range of the key.
-// fillfactor 50 keeps room on the page for the one or two updates of a run, so that they stay HOT.
+// fillfactor 40 keeps room on the page for the one or two updates of a run, so that they stay HOT.
+// What never changes comes first in `executions`, what every update writes last: an update logs the bytes between the first
+// and the last change, so inputs and names are not written to the WAL again (task end 350 → 165 bytes).
 const UP = [
   `CREATE SEQUENCE rhythm.queue_seq`,
   `CREATE SEQUENCE rhythm.event_seq`,
   `CREATE SEQUENCE rhythm.activation_seq`,
   `CREATE TABLE rhythm.executions (
-    id text COLLATE "C" NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
     bucket smallint NOT NULL,
+    priority smallint NOT NULL DEFAULT 0,
+    parent_call integer,
+    id text COLLATE "C" NOT NULL,
     type text NOT NULL,
     target_name text NOT NULL,
     queue text COLLATE "C" NOT NULL,
-    priority smallint NOT NULL DEFAULT 0,
-    status text NOT NULL DEFAULT 'pending',
     parent_id text COLLATE "C",
-    parent_call integer,
     version text,
-    inputs jsonb,
+    inputs json,
     inputs_verbatim json,
-    output jsonb,
-    output_verbatim json,
-    error jsonb,
     options jsonb,
     tags text[],
     fence bigint NOT NULL DEFAULT 0,
-    attempts integer NOT NULL DEFAULT 0,
-    crashes smallint NOT NULL DEFAULT 0,
-    progress jsonb,
-    note text,
-    worker_id text,
-    created_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
     cancelled_at timestamptz,
+    attempts integer NOT NULL DEFAULT 0,
+    crashes smallint NOT NULL DEFAULT 0,
+    status text NOT NULL DEFAULT 'pending',
+    worker_id text,
+    output json,
+    output_verbatim json,
+    error jsonb,
+    progress jsonb,
+    note text,
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
-  ) WITH (fillfactor = 50)`,
-  `CREATE INDEX executions_created ON rhythm.executions (created_at, id)`,
+  ) WITH (fillfactor = 40)`,
+  `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
   `CREATE INDEX executions_strays ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
   `CREATE TABLE rhythm.work_queue (
-    queue text COLLATE "C" NOT NULL,
-    rank smallint NOT NULL,
     seq bigint NOT NULL,
-    bucket smallint NOT NULL,
-    execution_id text COLLATE "C" NOT NULL,
     fence bigint,
+    rank smallint NOT NULL,
+    bucket smallint NOT NULL,
+    queue text COLLATE "C" NOT NULL,
+    execution_id text COLLATE "C" NOT NULL,
     CONSTRAINT work_queue_pkey PRIMARY KEY (queue, rank, seq, bucket)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `CREATE TABLE rhythm.scheduled_queue (
@@ -187,7 +189,7 @@ const UP = [
     SELECT e.id, e.type, e.target_name, e.queue, e.priority,
       CASE WHEN h.worker_id IS NOT NULL AND e.status IN ('pending', 'suspended') THEN 'running' ELSE e.status END AS status,
       coalesce(h.worker_id, e.worker_id) AS worker_id,
-      e.parent_id, e.version, e.inputs, e.output, e.error, e.attempts, e.crashes, e.tags, e.note,
+      e.parent_id, e.version, e.inputs::jsonb AS inputs, e.output::jsonb AS output, e.error, e.attempts, e.crashes, e.tags, e.note,
       e.created_at, e.started_at, e.finished_at, e.cancelled_at
     FROM rhythm.executions e
     LEFT JOIN (

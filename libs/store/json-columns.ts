@@ -1,31 +1,30 @@
-// JSON text on its way into a column: `jsonb` for people, and the verbatim text beside it when `jsonb` would change it.
+// JSON text on its way into a column that people query: as it was written, unless PostgreSQL could not read it.
 
 /** The two columns that a JSON text becomes. Both null: the value was `undefined`. */
 export interface JsonColumns {
-  /** Safe for `jsonb`: what PostgreSQL refuses (NUL, lone surrogates) is replaced by U+FFFD. */
-  jsonb: string | null;
-  /** The text itself, only when reading it back from `jsonb` would give something else. */
+  /** What people see and query: the text itself, or what remains of it when PostgreSQL would choke on it (NUL, lone surrogates). */
+  readable: string | null;
+  /** The text itself, only when the readable one differs. */
   verbatim: string | null;
 }
 
 /**
- * Splits a JSON text over the two columns. `jsonb` sorts keys and refuses NUL and lone surrogates, everything else that
- * `JSON.stringify` writes survives it; so most payloads need no second copy, which saves their size in WAL.
+ * Splits a JSON text over the two columns. A `json` column keeps key order and every character; only an escaped NUL or half
+ * a surrogate pair makes `->>` and a cast to `jsonb` fail, for everybody who queries the table. Such a text is kept apart.
  */
 export function jsonColumns(text: string | undefined): JsonColumns {
-  if (text === undefined) return { jsonb: null, verbatim: null };
-  if (UNSTORABLE.test(text)) return { jsonb: readable(text), verbatim: text };
-  return { jsonb: text, verbatim: keepsOrder(text) ? null : text };
+  if (text === undefined) return { readable: null, verbatim: null };
+  return UNREADABLE.test(text) ? { readable: readable(text), verbatim: text } : { readable: text, verbatim: null };
 }
 
-/** A JSON text that `jsonb` accepts: every escape it refuses becomes U+FFFD, as people would read it. */
+/** A JSON text that PostgreSQL can read: every escape it refuses becomes U+FFFD, as people would read it. */
 export function readable(text: string): string {
-  if (!UNSTORABLE.test(text)) return text;
+  if (!UNREADABLE.test(text)) return text;
   return JSON.stringify(JSON.parse(text), (_key, value) => mend(value));
 }
 
-// Escapes of NUL and of surrogates. A pair of surrogates written as escapes is fine in jsonb; it is rare enough to be mended anyway.
-const UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
+// Escapes of NUL and of surrogates. A pair of surrogates written as escapes is fine; it is rare enough to be mended anyway.
+const UNREADABLE = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
 
 function mend(value: unknown): unknown {
   if (typeof value === 'string') return mendText(value);
@@ -38,22 +37,4 @@ const REFUSED = /[\0\uD800-\uDFFF]/gu;
 
 function mendText(text: string): string {
   return text.replace(REFUSED, '\uFFFD');
-}
-
-// jsonb orders the keys of an object by length, then by bytes. Keys beyond ASCII are taken as changed: bytes are not UTF-16 units.
-function keepsOrder(text: string): boolean {
-  return !text.includes('{') || valueKeepsOrder(JSON.parse(text));
-}
-
-function valueKeepsOrder(value: unknown): boolean {
-  if (value === null || typeof value !== 'object') return true;
-  if (Array.isArray(value)) return value.every(valueKeepsOrder);
-  let before = '';
-  for (const key of Object.keys(value)) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
-    if (key.length < before.length || (key.length === before.length && key < before) || !/^[\x00-\x7f]*$/.test(key)) return false;
-    if (!valueKeepsOrder((value as Record<string, unknown>)[key])) return false;
-    before = key;
-  }
-  return true;
 }

@@ -135,7 +135,7 @@ export class ExecutionService implements OnModuleDestroy {
     }
     const outcomes = new Map<NewExecution, StartOutcome>();
     for (let from = 0; from < executions.length; from += BATCH) {
-      const batch = sortedForLocking(executions.slice(from, from + BATCH), ({ id }) => id);
+      const batch = sortedForLocking(executions.slice(from, from + BATCH), (execution) => execution);
       const stored = manager
         ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, batch))
         : await retrying(() => insertExecutions(this.store.db, batch));

@@ -102,6 +102,7 @@ export function newExecution(
   const { policy } = target;
   return {
     id: executionId(target, options, path),
+    fresh: options.id === undefined && options.idempotencyKey === undefined,
     type: target.type,
     targetName: target.name,
     queue: options.queue === undefined ? (policy?.queue ?? 'default') : checkName(options.queue, `${path}.queue`),

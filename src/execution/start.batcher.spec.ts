@@ -64,7 +64,12 @@ describe('single starts', () => {
   });
 
   it('are locked in one order, so that two statements never wait for each other', () => {
-    const ids = Array.from({ length: 50 }, (_, n) => `id-${n}`);
-    expect(sortedForLocking(ids, (id) => id)).toEqual(sortedForLocking([...ids].reverse(), (id) => id));
+    const named = Array.from({ length: 50 }, (_, n) => ({ id: `id-${n}` }));
+    expect(sortedForLocking(named, (one) => one)).toEqual(sortedForLocking([...named].reverse(), (one) => one));
+  });
+
+  it('with ids that nobody else can have stay in the order they came', () => {
+    const fresh = Array.from({ length: 50 }, (_, n) => ({ id: `id-${n}`, fresh: true }));
+    expect(sortedForLocking(fresh, (one) => one)).toEqual(fresh);
   });
 });

@@ -62,7 +62,7 @@ export class StartBatcher {
 
   private async send(batch: Waiting[]): Promise<void> {
     try {
-      const sorted = sortedForLocking(batch, ({ execution }) => execution.id);
+      const sorted = sortedForLocking(batch, ({ execution }) => execution);
       const outcomes = await retrying(() =>
         insertExecutions(
           this.db,
@@ -83,10 +83,14 @@ export class StartBatcher {
   }
 }
 
-/** In the order in which rows of one statement must be locked, so that two statements never wait for each other. */
-export function sortedForLocking<T>(items: readonly T[], idOf: (item: T) => string): T[] {
+/**
+ * In the order in which rows of one statement must be locked, so that two statements never wait for each other. Fresh ids
+ * are nobody else's: they stay in the order they came, which is the order in which they will run.
+ */
+export function sortedForLocking<T>(items: readonly T[], executionOf: (item: T) => Pick<NewExecution, 'id' | 'fresh'>): T[] {
+  if (items.every((item) => executionOf(item).fresh)) return [...items];
   return items
-    .map((item) => ({ item, id: idOf(item), bucket: bucketOf(idOf(item)) }))
+    .map((item) => ({ item, id: executionOf(item).id, bucket: bucketOf(executionOf(item).id) }))
     .sort((a, b) => a.bucket - b.bucket || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
     .map(({ item }) => item);
 }

@@ -44,8 +44,10 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
       (unnest) => `eager AS MATERIALIZED (SELECT d.worker_id, d.claim_id, d.id FROM ${unnest} AS d(worker_id, claim_id, id))`,
     );
   }
+  // The number of a call is used once, so only an id of the flow's own choice can be taken already.
+  const named = children.some(({ turn, item }) => hasOwnId(turn, item));
   commit.add(
-    eager ? 'children-and-eager' : 'children',
+    `${named ? 'named-' : ''}children${eager ? '-and-eager' : ''}`,
     [
       ['integer', children.map(({ n }) => n)],
       ['text', id],
@@ -65,10 +67,10 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
     (unnest) => `born AS (
       INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
       SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
-        d.inputs::jsonb, d.verbatim::json, d.tags::text[], d.options::jsonb
+        d.inputs::json, d.verbatim::json, d.tags::text[], d.options::jsonb
       FROM ${unnest} AS d(n, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, verbatim, tags, options)
       WHERE ${OF_WINNER}
-      ON CONFLICT (id, bucket) DO NOTHING
+      ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}
       RETURNING id, bucket, type, queue, priority, options, parent_call,
         CASE WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
     ), queued AS (
@@ -100,7 +102,7 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
 // it is re-pointed to the new call, or answers it at once when it has ended. The update sees the newest row, and so does the
 // end of a child (`addTurns` tells the call that is in the row), so one of them always answers.
 function addRefused(commit: CommitBuilder, children: readonly Owned<TurnCommit['children'][number]>[]): void {
-  const named = children.filter(({ turn, item }) => item.parentCall !== undefined && item.id !== childId(turn.id, item.parentCall));
+  const named = children.filter(({ turn, item }) => item.parentCall !== undefined && hasOwnId(turn, item));
   if (named.length === 0) return;
   const taken = (id: string) =>
     JSON.stringify({
@@ -140,6 +142,10 @@ function addRefused(commit: CommitBuilder, children: readonly Owned<TurnCommit['
       FROM refused r JOIN rhythm.executions e ON e.id = r.execution_id AND e.bucket = r.bucket
     )`,
   );
+}
+
+function hasOwnId(turn: TurnCommit, child: TurnCommit['children'][number]): boolean {
+  return child.parentCall === undefined || child.id !== childId(turn.id, child.parentCall);
 }
 
 /** Answers calls that nobody else will answer. */

@@ -1,6 +1,6 @@
 // The end of an attempt of a task, as a part of a commit: its result, its retry, or its hand-over to the outside.
 
-import { jsonColumns } from '../json-columns.js';
+import { jsonColumns, readable } from '../json-columns.js';
 import type { CommitBuilder } from './commit-builder.js';
 
 /** Whom an execution tells of its end. */
@@ -55,8 +55,8 @@ export function addTasks(
       ['bigint', tasks.map((task) => task.fence)],
       ['text', tasks.map((task) => task.status)],
       ['integer', tasks.map((task) => task.attempts)],
-      ['text', outputs.map((output) => output.jsonb)],
-      ['text', errors.map((error) => error.jsonb)],
+      ['text', outputs.map((output) => output.readable)],
+      ['text', errors.map((error) => error.readable)],
       ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
       ['float8', tasks.map((task) => task.startedAt)],
       ['text', tasks.map(() => workerId)],
@@ -68,7 +68,7 @@ export function addTasks(
     // `crashes` counts recoveries without progress, and this is progress.
     (unnest) => `ended AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
-        output = d.output::jsonb, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
+        output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
         worker_id = d.worker_id, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
         cancelled_at = CASE WHEN d.status = 'cancelled' THEN statement_timestamp() END
@@ -94,7 +94,7 @@ function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
       ['smallint', retried.map(({ task }) => task.bucket)],
       ['bigint', retried.map(({ task }) => task.fence + 1)],
       ['float8', retried.map(({ task }) => task.retryAfterMs ?? 0)],
-      ['text', retried.map(({ task }) => (task.error === undefined ? null : jsonColumns(task.error).jsonb))],
+      ['text', retried.map(({ task }) => (task.error === undefined ? null : readable(task.error)))],
     ],
     (unnest) => `retried AS (
       SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE d.n = ANY((SELECT n FROM won_tasks)::integer[])

@@ -6,7 +6,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export type StoredStatus = 'pending' | 'suspended' | 'paused' | 'completed' | 'failed' | 'cancelled';
 
 @Entity('executions')
-@Index('executions_created', ['createdAt', 'id'])
+@Index('executions_created', ['createdAt'])
 // Children normally carry their parent's id as a prefix; only those with an id of their own need an index to be found.
 @Index('executions_strays', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
 export class ExecutionEntity {
@@ -42,14 +42,14 @@ export class ExecutionEntity {
   @Column({ type: 'text', nullable: true })
   version!: string | null;
 
-  @Column({ type: 'jsonb', nullable: true })
+  @Column({ type: 'json', nullable: true })
   inputs!: unknown;
 
-  /** The inputs as they were written, kept only when `jsonb` would change them (key order, NUL, lone surrogates). */
+  /** The inputs as they were written, kept only when PostgreSQL could not read them (NUL, lone surrogates). */
   @Column({ name: 'inputs_verbatim', type: 'json', nullable: true })
   inputsVerbatim!: unknown;
 
-  @Column({ type: 'jsonb', nullable: true })
+  @Column({ type: 'json', nullable: true })
   output!: unknown;
 
   @Column({ name: 'output_verbatim', type: 'json', nullable: true })
