@@ -18,6 +18,8 @@ export interface EmbeddedOptions {
   durable: boolean;
   /** A free one is chosen unless this is given. */
   port?: number;
+  /** Settings of PostgreSQL (`shared_buffers`, `max_connections`, …) beside those that make it a private server. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** A running server. It lives until `stop` or until this process ends, however it ends. */
@@ -84,6 +86,7 @@ interface Plan {
   password: string;
   durable: boolean;
   port?: number;
+  settings?: Readonly<Record<string, string>>;
 }
 
 async function bringUp(lease: Lease, decide: () => Plan): Promise<EmbeddedServer> {
@@ -133,10 +136,11 @@ async function serve(lease: Lease, plan: Plan, programs: string, data: string): 
   for (let attempt = 1; ; attempt++) {
     const port = plan.port ?? (await freePort());
     const settings = {
+      max_connections: 200,
+      ...plan.settings,
       listen_addresses: '127.0.0.1',
       port,
       unix_socket_directories: '',
-      max_connections: 200,
       timezone: 'UTC',
       log_timezone: 'UTC',
       ...(plan.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
