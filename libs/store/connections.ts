@@ -15,6 +15,11 @@ export interface ConnectionOptions {
   connectTimeoutMs?: number;
   /** Milliseconds after which a connection of the engine that does not answer is given up, and a fifth of what one of the pool is given. Default 60,000. */
   answerTimeoutMs?: number;
+  /**
+   * What is committed on this connection may be lost if the server itself crashes in the same moment. For claims, whose loss
+   * is harmless: the queue row is there again, and the fence lets one of two workers finish.
+   */
+  relaxed?: boolean;
 }
 
 // The plans of the engine's statements are known to be right, and planning them again costs more than running them:
@@ -63,7 +68,8 @@ export class EngineConnection implements Runner {
   broken = false;
 
   private constructor(private readonly options: ConnectionOptions) {
-    const pins = options.pooled ? {} : { options: PINNED_PLANS.map((pin) => `-c ${pin}`).join(' ') };
+    const session = options.relaxed ? [...PINNED_PLANS, 'synchronous_commit=off'] : PINNED_PLANS;
+    const pins = options.pooled ? {} : { options: session.map((pin) => `-c ${pin}`).join(' ') };
     // A server that vanished without a word (a failed host, a firewall that forgot us) never answers, and TCP alone notices
     // after a quarter of an hour. The connection is then dropped; what it was doing has an unknown outcome, as after any loss.
     const patience = { query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS };

@@ -1,5 +1,6 @@
 // Starts executions: one statement for any number of them, in the caller's transaction or the engine's.
 
+import { arrayText } from './array-text.js';
 import { bucketOf } from './ids.js';
 import { jsonColumns } from './json-columns.js';
 import { type Runner, sql } from './statement.js';
@@ -103,10 +104,10 @@ const TWINS = sql(
 /** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
 export async function insertExecutions(db: Runner, executions: readonly NewExecution[]): Promise<StartOutcome[]> {
   if (executions.every(({ fresh }) => fresh)) {
-    await db.rows(INSERT_FRESH, insertValues(executions));
+    await db.rows(INSERT_FRESH, executionColumns(executions).map(arrayText));
     return executions.map(({ id }) => ({ id, outcome: 'created' }));
   }
-  const inserted = new Set((await db.rows<{ id: string }>(INSERT, insertValues(executions))).map((row) => row.id));
+  const inserted = new Set((await db.rows<{ id: string }>(INSERT, executionColumns(executions).map(arrayText))).map((row) => row.id));
   if (inserted.size === executions.length) return executions.map(({ id }) => ({ id, outcome: 'created' }));
   return nameTwins(db, executions, inserted);
 }
@@ -143,32 +144,22 @@ function canonical(text: string | undefined): string {
   );
 }
 
-/** The columns of new executions as arrays, in the order of `executionColumns`. */
-export function insertValues(executions: readonly NewExecution[]): unknown[] {
-  const columns: unknown[][] = Array.from({ length: 13 }, () => new Array(executions.length));
-  // Sorted by nothing here: ids of one batch are all new, and a batch of callers' own ids is sorted by the caller of the door.
-  executions.forEach((execution, n) => {
-    const input = jsonColumns(execution.input);
-    const row = [
-      execution.id,
-      bucketOf(execution.id),
-      execution.type,
-      execution.targetName,
-      execution.queue,
-      execution.priority ?? 0,
-      execution.parentId ?? null,
-      execution.parentCall ?? null,
-      execution.version ?? null,
-      input.readable,
-      input.verbatim,
-      execution.tags?.length ? arrayLiteral(execution.tags) : null,
-      execution.options && Object.keys(execution.options).length > 0 ? JSON.stringify(execution.options) : null,
-    ];
-    for (let column = 0; column < row.length; column++) columns[column][n] = row[column];
-  });
-  return columns;
-}
-
-function arrayLiteral(items: readonly string[]): string {
-  return `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+/** The columns of new executions, each a list in the order of the executions. */
+export function executionColumns(executions: readonly NewExecution[]): (string | number | null)[][] {
+  const inputs = executions.map(({ input }) => jsonColumns(input));
+  return [
+    executions.map(({ id }) => id),
+    executions.map(({ id }) => bucketOf(id)),
+    executions.map(({ type }) => type),
+    executions.map(({ targetName }) => targetName),
+    executions.map(({ queue }) => queue),
+    executions.map(({ priority }) => priority ?? 0),
+    executions.map(({ parentId }) => parentId ?? null),
+    executions.map(({ parentCall }) => parentCall ?? null),
+    executions.map(({ version }) => version ?? null),
+    inputs.map(({ readable }) => readable),
+    inputs.map(({ verbatim }) => verbatim),
+    executions.map(({ tags }) => (tags?.length ? arrayText(tags) : null)),
+    executions.map(({ options }) => (options && Object.keys(options).length > 0 ? JSON.stringify(options) : null)),
+  ];
 }

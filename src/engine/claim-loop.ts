@@ -33,7 +33,7 @@ export class ClaimLoop {
   short = false;
 
   constructor(private readonly parts: ClaimLoopParts) {
-    this.link = parts.store.link();
+    this.link = parts.store.link({ relaxed: true });
     const served = new Set([...parts.options.queues, ANY]);
     this.deaf = parts.store.hints.on('work', (queue) => {
       if (served.has(queue)) this.nudge();

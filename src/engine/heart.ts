@@ -37,7 +37,7 @@ export class Heart {
 
   constructor(private readonly parts: HeartParts) {
     // A silent connection must be given up while there is still time to beat on another one.
-    this.link = parts.store.link(Math.max(1_000, parts.options.deadAfterMs / 3));
+    this.link = parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) });
   }
 
   start(): void {

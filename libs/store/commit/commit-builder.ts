@@ -1,9 +1,14 @@
 // Puts a commit together from the parts it needs: one statement, one name per combination of parts.
 
+import { arrayText } from '../array-text.js';
 import type { Statement } from '../statement.js';
 
+type Item = string | number | boolean | null;
+
 /** The parameters of a part: each an array, with the SQL type of its items. */
-export type Columns = readonly (readonly [type: string, values: readonly unknown[]])[];
+export type Columns = readonly (readonly [type: string, values: readonly Item[]])[];
+/** Parameters of a part that are the same for all its rows. */
+export type Scalars = readonly (readonly [type: string, value: Item])[];
 
 const statements = new Map<string, Statement>();
 
@@ -14,18 +19,20 @@ export class CommitBuilder {
   readonly values: unknown[] = [];
 
   /**
-   * Adds a part. `text` is given the `unnest(…)` of its columns, and is asked only when this combination of parts is new:
-   * the same parts always take the same parameters in the same order, so their text is prepared once per connection.
+   * Adds a part. `text` is given the `unnest(…)` of its columns and then its scalars, and is asked only when this combination
+   * of parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
    */
-  add(name: string, columns: Columns, text: (unnest: string) => string): void {
+  add(name: string, columns: Columns, text: (unnest: string, ...scalars: string[]) => string, scalars: Scalars = []): void {
     const first = this.values.length + 1;
-    for (const [, values] of columns) this.values.push(values);
+    for (const [, values] of columns) this.values.push(arrayText(values));
+    for (const [, value] of scalars) this.values.push(value);
     this.names.push(name);
-    this.texts.push(() => text(`unnest(${columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ')})`));
-  }
-
-  has(name: string): boolean {
-    return this.names.includes(name);
+    this.texts.push(() =>
+      text(
+        `unnest(${columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ')})`,
+        ...scalars.map(([type], n) => `$${first + columns.length + n}::${type}`),
+      ),
+    );
   }
 
   /** The statement: every part as a CTE, and `answer` behind them. */

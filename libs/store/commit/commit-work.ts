@@ -63,12 +63,10 @@ export async function commitWork(
   if (claims.length > 0) {
     commit.add(
       'claims',
-      [
-        ['text', claims.map(() => workerId)],
-        ['text', claims],
-      ],
-      (unnest) =>
-        `released AS (DELETE FROM rhythm.claims c USING ${unnest} AS d(worker_id, claim_id) WHERE c.worker_id = d.worker_id AND c.claim_id = d.claim_id)`,
+      [['text', claims]],
+      (unnest, worker) =>
+        `released AS (DELETE FROM rhythm.claims c USING ${unnest} AS d(claim_id) WHERE c.worker_id = ${worker} AND c.claim_id = d.claim_id)`,
+      [['text', workerId]],
     );
   }
   const answers = [

@@ -1,9 +1,9 @@
 // What turns asked for, as parts of a commit: children, timers, withdrawals, cancellations, groups, log lines.
 
 import { bucketOf, childId } from '../ids.js';
-import { insertValues } from '../insert-executions.js';
+import { executionColumns, type NewExecution } from '../insert-executions.js';
 import { readable } from '../json-columns.js';
-import type { CommitBuilder } from './commit-builder.js';
+import type { Columns, CommitBuilder } from './commit-builder.js';
 import { OF_WINNER, type TurnCommit } from './turn-commit.js';
 
 type Owned<T> = { turn: TurnCommit; n: number; item: T };
@@ -26,45 +26,65 @@ export interface EagerClaim {
   ids: readonly string[];
 }
 
-/** Starts children: executions with their queue rows or due times. */
+/** Starts children: executions with their queue rows or due times. Those that are taken at once have a claim instead of a queue row. */
 export function addChildren(commit: CommitBuilder, workerId: string, turns: readonly TurnCommit[], eager?: EagerClaim): void {
   const children = each(turns, (turn) => turn.children);
-  if (children.length === 0) return;
-  const [id, bucket, type, name, queue, priority, parent, call, version, inputs, verbatim, tags, options] = insertValues(
-    children.map(({ item }) => item),
-  ) as unknown[][];
-  if (eager) {
+  const chosen = new Set(eager?.ids);
+  const atOnce = children.filter(({ item }) => chosen.has(item.id));
+  const queued = chosen.size === 0 ? children : children.filter(({ item }) => !chosen.has(item.id));
+  if (queued.length > 0) {
+    // The number of a call is used once, so only an id of the flow's own choice can be taken already.
+    const named = queued.some(({ turn, item }) => hasOwnId(turn, item));
     commit.add(
-      'eager',
-      [
-        ['text', eager.ids.map(() => workerId)],
-        ['text', eager.ids.map(() => eager.claimId)],
-        ['text', eager.ids],
-      ],
-      (unnest) => `eager AS MATERIALIZED (SELECT d.worker_id, d.claim_id, d.id FROM ${unnest} AS d(worker_id, claim_id, id))`,
+      named ? 'named-children' : 'children',
+      columnsOf(queued),
+      (unnest) => `${born('born', unnest, named)}, queued AS (
+      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+      SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM born WHERE due_at IS NULL
+    )`,
     );
+    addRefused(commit, queued);
   }
-  // The number of a call is used once, so only an id of the flow's own choice can be taken already.
-  const named = children.some(({ turn, item }) => hasOwnId(turn, item));
+  if (!eager || atOnce.length === 0) return;
   commit.add(
-    `${named ? 'named-' : ''}children${eager ? '-and-eager' : ''}`,
+    'eager-children',
+    columnsOf(atOnce),
+    (unnest, worker, claim) => `${born('born_claimed', unnest, false)}, taken_at_once AS (
+      INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
+      SELECT ${worker}, ${claim}, array_agg(id), array_agg(bucket), array_agg(0::bigint) FROM born_claimed HAVING count(*) > 0
+    )`,
     [
-      ['integer', children.map(({ n }) => n)],
-      ['text', id],
-      ['smallint', bucket],
-      ['text', type],
-      ['text', name],
-      ['text', queue],
-      ['smallint', priority],
-      ['text', parent],
-      ['integer', call],
-      ['text', version],
-      ['text', inputs],
-      ['text', verbatim],
-      ['text', tags],
-      ['text', options],
+      ['text', workerId],
+      ['text', eager.claimId],
     ],
-    (unnest) => `born AS (
+  );
+}
+
+function columnsOf(children: readonly Owned<NewExecution>[]): Columns {
+  const [id, bucket, type, name, queue, priority, parent, call, version, inputs, verbatim, tags, options] = executionColumns(
+    children.map(({ item }) => item),
+  );
+  return [
+    ['integer', children.map(({ n }) => n)],
+    ['text', id],
+    ['smallint', bucket],
+    ['text', type],
+    ['text', name],
+    ['text', queue],
+    ['smallint', priority],
+    ['text', parent],
+    ['integer', call],
+    ['text', version],
+    ['text', inputs],
+    ['text', verbatim],
+    ['text', tags],
+    ['text', options],
+  ];
+}
+
+function born(name: string, unnest: string, named: boolean): string {
+  const after = (option: string) => `coalesce(due_at, statement_timestamp()) + (options->>'${option}')::float8 * interval '1 millisecond'`;
+  return `${name} AS (
       INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
       SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
         d.inputs::json, d.verbatim::json, d.tags::text[], d.options::jsonb
@@ -73,35 +93,21 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
       ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}
       RETURNING id, bucket, type, queue, priority, options, parent_call,
         CASE WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
-    ), queued AS (
-      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-      SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM born
-      WHERE due_at IS NULL ${eager ? 'AND id <> ALL(ARRAY(SELECT id FROM eager))' : ''}
-    ), scheduled AS (
+    ), ${name}_scheduled AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
-      SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM born WHERE due_at IS NOT NULL
+      SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM ${name} WHERE due_at IS NOT NULL
       UNION ALL
-      SELECT id, bucket, 'deadline', 0, coalesce(due_at, statement_timestamp()) + (options->>'totalTimeoutMs')::float8 * interval '1 millisecond', NULL FROM born WHERE options ? 'totalTimeoutMs'
+      SELECT id, bucket, 'deadline', 0, ${after('totalTimeoutMs')}, NULL FROM ${name} WHERE options ? 'totalTimeoutMs'
       UNION ALL
-      SELECT id, bucket, 'start', 0, coalesce(due_at, statement_timestamp()) + (options->>'startTimeoutMs')::float8 * interval '1 millisecond', NULL FROM born WHERE options ? 'startTimeoutMs'
-    )${
-      eager
-        ? `, taken_at_once AS (
-      INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
-      SELECT (SELECT worker_id FROM eager LIMIT 1), (SELECT claim_id FROM eager LIMIT 1), array_agg(id), array_agg(bucket), array_agg(0::bigint)
-      FROM born WHERE id = ANY(ARRAY(SELECT id FROM eager)) HAVING count(*) > 0
-    )`
-        : ''
-    }`,
-  );
-  addRefused(commit, children);
+      SELECT id, bucket, 'start', 0, ${after('startTimeoutMs')}, NULL FROM ${name} WHERE options ? 'startTimeoutMs'
+    )`;
 }
 
 // A child with an id of the flow's own choice may find it taken. Its caller is told, in the same commit, or it would wait for ever.
 // If an earlier turn of the same run started it and failed (its call is negative), the turn that is run again takes it over:
 // it is re-pointed to the new call, or answers it at once when it has ended. The update sees the newest row, and so does the
 // end of a child (`addTurns` tells the call that is in the row), so one of them always answers.
-function addRefused(commit: CommitBuilder, children: readonly Owned<TurnCommit['children'][number]>[]): void {
+function addRefused(commit: CommitBuilder, children: readonly Owned<NewExecution>[]): void {
   const named = children.filter(({ turn, item }) => item.parentCall !== undefined && hasOwnId(turn, item));
   if (named.length === 0) return;
   const taken = (id: string) =>
@@ -144,7 +150,7 @@ function addRefused(commit: CommitBuilder, children: readonly Owned<TurnCommit['
   );
 }
 
-function hasOwnId(turn: TurnCommit, child: TurnCommit['children'][number]): boolean {
+function hasOwnId(turn: TurnCommit, child: NewExecution): boolean {
   return child.parentCall === undefined || child.id !== childId(turn.id, child.parentCall);
 }
 

@@ -1,6 +1,7 @@
 // The ends of executions, as parts of a commit: the parent is told and woken, people can find what went wrong.
 
 import type { CommitBuilder } from './commit-builder.js';
+import { wonIn } from './fence-losers.js';
 import { isEnd, type TaskCommit } from './task-commit.js';
 import type { TurnCommit } from './turn-commit.js';
 
@@ -17,7 +18,7 @@ export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], 
   const fused = turns.some((turn) => turn.needs !== undefined);
   // A fused child told its parent in memory; only if the parent's turn lost its fence is the event written after all.
   const ofTasks = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM ended WHERE parent_id IS NOT NULL
-    ${fused ? 'AND (fused IS NULL OR fused <> ALL((SELECT n FROM won_turns)::integer[]))' : ''}`;
+    ${fused ? `AND (fused IS NULL OR NOT (${wonIn('lost_turns', 'fused')}))` : ''}`;
   const ofTurns = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM turned WHERE parent_id IS NOT NULL`;
   const sources = [fromTasks ? ofTasks : '', fromTurns ? ofTurns : ''].filter(Boolean).join(' UNION ALL ');
   commit.add(
@@ -110,7 +111,7 @@ export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE d.n <> ALL((SELECT n FROM won_tasks)::integer[]) AND e.status IN ('pending', 'suspended', 'paused')
+      WHERE NOT (${wonIn('lost_tasks', 'd.n')}) AND e.status IN ('pending', 'suspended', 'paused')
     )`,
   );
 }

@@ -2,6 +2,7 @@
 
 import { jsonColumns, readable } from '../json-columns.js';
 import type { CommitBuilder } from './commit-builder.js';
+import { lost, wonIn } from './fence-losers.js';
 
 /** Whom an execution tells of its end. */
 export interface ParentCall {
@@ -59,24 +60,27 @@ export function addTasks(
       ['text', errors.map((error) => error.readable)],
       ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
       ['float8', tasks.map((task) => task.startedAt)],
-      ['text', tasks.map(() => workerId)],
       ['text', tasks.map((task) => (isEnd(task.status) ? (task.parent?.id ?? null) : null))],
       ['smallint', tasks.map((task) => task.parent?.bucket ?? null)],
       ['integer', tasks.map((task) => task.parent?.call ?? null)],
       ['integer', fusedWith],
     ],
     // `crashes` counts recoveries without progress, and this is progress.
-    (unnest) => `ended AS (
+    (unnest, worker, count) => `ended AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
-        worker_id = d.worker_id, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
         cancelled_at = CASE WHEN d.status = 'cancelled' THEN statement_timestamp() END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, worker_id, parent_id, parent_bucket, parent_call, fused)
+      FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, parent_id, parent_bucket, parent_call, fused)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
       RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload
-    ), won_tasks AS (SELECT coalesce(array_agg(n), '{}') AS n FROM ended)`,
+    ), ${lost('lost_tasks', 'ended', count)}`,
+    [
+      ['text', workerId],
+      ['integer', tasks.length],
+    ],
   );
   addRetries(commit, tasks);
   addHandOvers(commit, tasks);
@@ -97,7 +101,7 @@ function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
       ['text', retried.map(({ task }) => (task.error === undefined ? null : readable(task.error)))],
     ],
     (unnest) => `retried AS (
-      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE d.n = ANY((SELECT n FROM won_tasks)::integer[])
+      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE ${wonIn('lost_tasks', 'd.n')}
     ), put_off AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
       SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', fence FROM retried
@@ -123,7 +127,7 @@ function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void
     ],
     (unnest) => `handed AS (
       UPDATE rhythm.completion_tokens t SET fence = d.fence + 1 FROM ${unnest} AS d(n, id, bucket, fence)
-      WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND d.n = ANY((SELECT n FROM won_tasks)::integer[])
+      WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND ${wonIn('lost_tasks', 'd.n')}
     )`,
   );
 }

@@ -3,6 +3,7 @@
 import type { NewExecution } from '../insert-executions.js';
 import { jsonColumns } from '../json-columns.js';
 import type { CommitBuilder } from './commit-builder.js';
+import { lost, wonIn } from './fence-losers.js';
 import { isEnd, type ParentCall } from './task-commit.js';
 
 /** A timer or timeout to be set. */
@@ -103,24 +104,27 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
       ['text', turns.map((turn) => turn.note ?? null)],
       ['float8', turns.map((turn) => turn.startedAt)],
       ['boolean', turns.map((turn) => turn.cancelled ?? false)],
-      ['text', turns.map(() => workerId)],
       ['text', turns.map((turn) => (isEnd(turn.status) ? (turn.parent?.id ?? null) : null))],
       ['smallint', turns.map((turn) => turn.parent?.bucket ?? null)],
       ['integer', turns.map((turn) => turn.needs ?? null)],
     ],
-    (unnest) => `turned AS (
+    (unnest, worker, count) => `turned AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
         error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
-        worker_id = d.worker_id, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, statement_timestamp()) ELSE e.cancelled_at END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, worker_id, parent_id, parent_bucket, needs)
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
-        ${fused ? 'AND (d.needs IS NULL OR d.needs = ANY((SELECT n FROM won_tasks)::integer[]))' : ''}
+        ${fused ? `AND (d.needs IS NULL OR ${wonIn('lost_tasks', 'd.needs')})` : ''}
       RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, e.parent_call,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload
-    ), won_turns AS (SELECT coalesce(array_agg(n), '{}') AS n FROM turned)`,
+    ), ${lost('lost_turns', 'turned', count)}`,
+    [
+      ['text', workerId],
+      ['integer', turns.length],
+    ],
   );
   addStates(commit, turns);
   addConsumed(commit, turns);
@@ -128,7 +132,7 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
 }
 
 /** Keeps the rows of an unnest whose turn won its fence. */
-export const OF_WINNER = `d.n = ANY((SELECT n FROM won_turns)::integer[])`;
+export const OF_WINNER = wonIn('lost_turns', 'd.n');
 
 function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   const stored = turns.flatMap((turn, n) => (turn.state.action === 'store' ? [{ turn, n, state: turn.state }] : []));
@@ -243,7 +247,7 @@ function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket, again) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE (d.again OR NOT ${OF_WINNER}) AND e.status NOT IN ('completed', 'cancelled')
+      WHERE (d.again OR NOT (${OF_WINNER})) AND e.status NOT IN ('completed', 'cancelled')
     )`,
   );
 }
