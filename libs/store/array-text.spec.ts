@@ -17,7 +17,22 @@ describe('arrayText', () => {
   it('gives every text back', async () => {
     // PostgreSQL has no text with NUL in it, and a lone surrogate is no UTF-8.
     const text = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\0') && !/\p{Surrogate}/u.test(each));
-    const words = fc.constantFrom('', 'NULL', 'null', ' a ', '"', '\\', '\\"', '{}', 'a,b', '\t\n\v\f\r', '\u00a0', '{"ok":true}', '\\N', "'");
+    const words = fc.constantFrom(
+      '',
+      'NULL',
+      'null',
+      ' a ',
+      '"',
+      '\\',
+      '\\"',
+      '{}',
+      'a,b',
+      '\t\n\v\f\r',
+      '\u00a0',
+      '{"ok":true}',
+      '\\N',
+      "'",
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(text, words, fc.constant(null)), { maxLength: 12 }), async (items) => {
         const { rows } = await client.query('SELECT $1::text[] AS back', [arrayText(items)]);

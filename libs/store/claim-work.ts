@@ -26,7 +26,8 @@ export interface ClaimedItem {
   run: boolean;
   /** JSON text of a task's input; null for `undefined` and for workflows. */
   input: string | null;
-  createdAt: Date;
+  /** When a workflow was started, in milliseconds; null for tasks. */
+  createdAt: number | null;
   /** The run was told to cancel in an earlier turn. */
   cancelled: boolean;
 }
@@ -69,7 +70,7 @@ const CLAIM = sql(
     (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items))) AS ended, (extract(epoch FROM now()) * 1000)::float8 AS now,
     i.id, i.bucket, i.type, i.target_name AS name, i.queue, i.priority, i.status, i.fence, i.attempts, i.crashes,
     i.parent_id AS "parentId", i.parent_call AS "parentCall", i.version, i.options, i.tags, i.progress, i.run, i.input,
-    i.created_at AS "createdAt", i.cancelled_at IS NOT NULL AS cancelled, i.rank, i.seq
+    CASE WHEN i.type = 'workflow' THEN floor(extract(epoch FROM i.created_at) * 1000)::float8 END AS "createdAt", i.cancelled_at IS NOT NULL AS cancelled, i.rank, i.seq
   FROM (SELECT 1) one LEFT JOIN items i ON true`,
 );
 

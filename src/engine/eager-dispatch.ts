@@ -82,7 +82,7 @@ function claimedChild(child: NewExecution): ClaimedItem {
     progress: null,
     run: true,
     input: child.input ?? null,
-    createdAt: new Date(),
+    createdAt: null,
     cancelled: false,
   };
 }

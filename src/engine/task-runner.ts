@@ -1,21 +1,13 @@
 // Runs one attempt of a task: hands it its context, bounds its time, and turns what it did into something to be written.
 
-import {
-  bucketOf,
-  createCompletionToken,
-  type ParentCall,
-  type Runner,
-  reportProgress,
-  rootOf,
-  type TaskCommit,
-} from '../../libs/store/index.js';
+import { bucketOf, type ParentCall, type TaskCommit } from '../../libs/store/index.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { toJsonText } from '../payload.js';
 import type { RegisteredTask } from '../tasks/task.registry.js';
-import type { TaskContext } from '../tasks/task-context.js';
 import type { TaskPolicy } from '../tasks/task-options.js';
-import type { EngineLogger, EngineOptions, TaskSource } from './engine-options.js';
-import { cancelledError, timeoutError, toErrorData } from './error-data.js';
+import { Attempt, type AttemptParts } from './attempt.js';
+import type { TaskSource } from './engine-options.js';
+import { cancelledError, toErrorData } from './error-data.js';
 import type { HeldItem, StopReason } from './held-work.js';
 import { OutOfReachError } from './out-of-reach.js';
 import { nextDelay, policyOf } from './retry-policy.js';
@@ -26,12 +18,8 @@ import { nextDelay, policyOf } from './retry-policy.js';
  */
 export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError } | { stopped: StopReason };
 
-export interface TaskRunnerParts {
+export interface TaskRunnerParts extends AttemptParts {
   tasks: TaskSource;
-  /** For heartbeats and tokens. */
-  db: Runner;
-  options: EngineOptions;
-  logger: EngineLogger;
   random: () => number;
 }
 
@@ -46,8 +34,6 @@ const UNKNOWN_POLICY: TaskPolicy = {
   jitter: true,
   transactional: false,
 };
-
-const LONGEST_MS = 2_147_483_647;
 
 export class TaskRunner {
   constructor(private readonly parts: TaskRunnerParts) {}
@@ -153,120 +139,6 @@ function base(item: HeldItem): Omit<TaskCommit, 'status'> {
     clearSchedule: options?.totalTimeoutMs !== undefined || options?.startTimeoutMs !== undefined,
   };
 }
-
-// One attempt: its abort signal, its clock, its context.
-class Attempt {
-  stopped: StopReason | undefined;
-  /** Set as soon as the task asks for a token: from then on its return is not its end. */
-  handOver: Promise<string> | undefined;
-  private readonly controller = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
-  private reject: (error: unknown) => void = () => undefined;
-
-  constructor(
-    private readonly item: HeldItem,
-    private readonly policy: TaskPolicy,
-    private readonly parts: TaskRunnerParts,
-  ) {}
-
-  // The task may ignore its signal; the attempt ends all the same, and what the task does later is not heard.
-  async race(call: () => Promise<unknown>): Promise<unknown> {
-    const { item, policy } = this;
-    // Taken away before it began (the worker was declared dead, or gave its work back): somebody else runs it.
-    if (item.dropped) {
-      this.stopped = 'lost';
-      return undefined;
-    }
-    const over = new Promise<never>((_, reject) => {
-      this.reject = reject;
-    });
-    item.stop = (reason) => {
-      this.stopped = reason;
-      this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
-    };
-    if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
-      this.timer = setTimeout(
-        () => this.abort(timeoutError(`Attempt ${item.attempts + 1} of task "${item.name}"`, policy.timeoutMs as number)),
-        policy.timeoutMs,
-      );
-    }
-    return Promise.race([call(), over]);
-  }
-
-  end(): void {
-    clearTimeout(this.timer);
-    this.item.stop = undefined;
-  }
-
-  context(manager: unknown): TaskContext {
-    const { item, policy, parts, controller } = this;
-    const label = `[${item.name} ${item.id}]`;
-    const context = {
-      executionId: item.id,
-      taskName: item.name,
-      parentId: item.parentId,
-      rootId: rootOf(item.id),
-      queue: item.queue,
-      attempt: item.attempts + 1,
-      maxAttempts: policy.maxAttempts,
-      idempotencyKey: item.options?.idempotencyKey ?? item.id,
-      signal: controller.signal,
-      lastProgress: item.progress ?? undefined,
-      logger: {
-        debug: (message: string) => parts.logger.debug(`${label} ${message}`),
-        log: (message: string) => parts.logger.log(`${label} ${message}`),
-        warn: (message: string) => parts.logger.warn(`${label} ${message}`),
-        error: (message: string, stack?: string) => parts.logger.error(`${label} ${message}`, stack),
-      },
-      heartbeat: (progress?: unknown) => this.heartbeat(progress),
-      completeLater: () => this.completeLater(),
-      get manager() {
-        if (manager === undefined) {
-          throw new Error(`ctx.manager exists only in transactional tasks. Declare "${item.name}" with @Task({ transactional: true }).`);
-        }
-        return manager;
-      },
-    };
-    return context as unknown as TaskContext;
-  }
-
-  private async heartbeat(progress: unknown): Promise<void> {
-    const text = toJsonText(progress, 'The progress', this.parts.options);
-    if (!(await reportProgress(this.parts.db, this.item, text))) this.item.stop?.('lost');
-  }
-
-  // Not async: a refusal must reach a task that does not await it, before its transaction commits.
-  private completeLater(): Promise<string> {
-    if (this.policy.transactional) throw new Error('A transactional task ends with its transaction; it cannot be handed over.');
-    const handOver = this.makeToken();
-    this.handOver = handOver;
-    // The attempt awaits it too, but only once the task has returned.
-    handOver.catch(() => undefined);
-    return handOver;
-  }
-
-  private async makeToken(): Promise<string> {
-    const token = await createCompletionToken(this.parts.db, this.item);
-    if (token === undefined) {
-      this.item.stop?.('lost');
-      throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
-    }
-    return token;
-  }
-
-  private abort(data: { name: string; message: string; code?: string }): void {
-    const reason = Object.assign(new Error(data.message), data);
-    this.controller.abort(reason);
-    this.reject(reason);
-  }
-}
-
-const STOPPED: Record<StopReason, string> = {
-  cancelled: 'The execution was cancelled.',
-  lost: 'The execution was taken over by another worker.',
-  shutdown: 'The worker is shutting down; the task is handed back to the queue.',
-  dead: 'This worker was declared dead; its work was given to others.',
-};
 
 function parse(input: string | null): unknown {
   return input === null ? undefined : JSON.parse(input);

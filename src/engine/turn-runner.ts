@@ -303,7 +303,7 @@ function contextOf(item: HeldItem): FlowContext {
     parentId: item.parentId,
     workflow: item.name,
     version: item.version ?? '',
-    startedAt: item.createdAt.getTime(),
+    startedAt: item.createdAt ?? item.claimedAt,
     tags: item.tags ?? [],
   };
 }

@@ -1,0 +1,176 @@
+// One attempt of a task: its clock, its abort signal, and the context it hands to the task.
+
+import type { EntityManager } from 'typeorm';
+import { createCompletionToken, type Runner, reportProgress, rootOf } from '../../libs/store/index.js';
+import { toJsonText } from '../payload.js';
+import type { TaskContext, TaskLogger } from '../tasks/task-context.js';
+import type { TaskPolicy } from '../tasks/task-options.js';
+import type { EngineLogger, EngineOptions } from './engine-options.js';
+import { cancelledError, timeoutError } from './error-data.js';
+import type { HeldItem, StopReason } from './held-work.js';
+
+export interface AttemptParts {
+  /** For heartbeats and tokens. */
+  db: Runner;
+  options: EngineOptions;
+  logger: EngineLogger;
+}
+
+const LONGEST_MS = 2_147_483_647;
+
+export class Attempt {
+  stopped: StopReason | undefined;
+  /** Set as soon as the task asks for a token: from then on its return is not its end. */
+  handOver: Promise<string> | undefined;
+  private controller: AbortController | undefined;
+  /** Why the attempt was ended before the task returned. */
+  private aborted: Error | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private reject: ((error: unknown) => void) | undefined;
+
+  constructor(
+    readonly item: HeldItem,
+    readonly policy: TaskPolicy,
+    readonly parts: AttemptParts,
+  ) {}
+
+  // The task may ignore its signal; the attempt ends all the same, and what the task does later is not heard.
+  async race(call: () => Promise<unknown>): Promise<unknown> {
+    const { item, policy } = this;
+    // Taken away before it began (the worker was declared dead, or gave its work back): somebody else runs it.
+    if (item.dropped) {
+      this.stopped = 'lost';
+      return undefined;
+    }
+    item.stop = (reason) => {
+      this.stopped = reason;
+      this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
+    };
+    if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
+      this.timer = setTimeout(
+        () => this.abort(timeoutError(`Attempt ${item.attempts + 1} of task "${item.name}"`, policy.timeoutMs as number)),
+        policy.timeoutMs,
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.reject = reject;
+      call().then(resolve, reject);
+    });
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.item.stop = undefined;
+  }
+
+  context(manager: unknown): TaskContext {
+    return new AttemptContext(this, manager);
+  }
+
+  // Most tasks never look at it, and making one costs as much as the rest of a small attempt.
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.aborted) this.controller.abort(this.aborted);
+    return this.controller.signal;
+  }
+
+  async heartbeat(progress: unknown): Promise<void> {
+    const text = toJsonText(progress, 'The progress', this.parts.options);
+    if (!(await reportProgress(this.parts.db, this.item, text))) this.item.stop?.('lost');
+  }
+
+  // Not async: a refusal must reach a task that does not await it, before its transaction commits.
+  completeLater(): Promise<string> {
+    if (this.policy.transactional) throw new Error('A transactional task ends with its transaction; it cannot be handed over.');
+    const handOver = this.makeToken();
+    this.handOver = handOver;
+    // The attempt awaits it too, but only once the task has returned.
+    handOver.catch(() => undefined);
+    return handOver;
+  }
+
+  private async makeToken(): Promise<string> {
+    const token = await createCompletionToken(this.parts.db, this.item);
+    if (token === undefined) {
+      this.item.stop?.('lost');
+      throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
+    }
+    return token;
+  }
+
+  private abort(data: { name: string; message: string; code?: string }): void {
+    this.aborted = Object.assign(new Error(data.message), data);
+    this.controller?.abort(this.aborted);
+    this.reject?.(this.aborted);
+  }
+}
+
+// What a task is given: plain values are read off the item, the rest is made when it is asked for. Its functions are bound,
+// because a task takes them apart: `({ orderId }, { heartbeat, signal })`.
+class AttemptContext implements TaskContext {
+  readonly executionId: string;
+  readonly taskName: string;
+  readonly parentId: string | null;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly idempotencyKey: string;
+  readonly lastProgress: unknown;
+  readonly #attempt: Attempt;
+  readonly #manager: unknown;
+
+  constructor(attempt: Attempt, manager: unknown) {
+    const { item, policy } = attempt;
+    this.executionId = item.id;
+    this.taskName = item.name;
+    this.parentId = item.parentId;
+    this.queue = item.queue;
+    this.attempt = item.attempts + 1;
+    this.maxAttempts = policy.maxAttempts;
+    this.idempotencyKey = item.options?.idempotencyKey ?? item.id;
+    this.lastProgress = item.progress ?? undefined;
+    this.#attempt = attempt;
+    this.#manager = manager;
+  }
+
+  get rootId(): string {
+    return rootOf(this.executionId);
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  get logger(): TaskLogger {
+    const { logger } = this.#attempt.parts;
+    const label = `[${this.taskName} ${this.executionId}]`;
+    return {
+      debug: (message) => logger.debug(`${label} ${message}`),
+      log: (message) => logger.log(`${label} ${message}`),
+      warn: (message) => logger.warn(`${label} ${message}`),
+      error: (message, stack) => logger.error(`${label} ${message}`, stack),
+    };
+  }
+
+  get heartbeat(): TaskContext['heartbeat'] {
+    return (progress) => this.#attempt.heartbeat(progress);
+  }
+
+  get completeLater(): TaskContext['completeLater'] {
+    return () => this.#attempt.completeLater();
+  }
+
+  get manager(): EntityManager {
+    if (this.#manager === undefined) {
+      throw new Error(`ctx.manager exists only in transactional tasks. Declare "${this.taskName}" with @Task({ transactional: true }).`);
+    }
+    return this.#manager as EntityManager;
+  }
+}
+
+const STOPPED: Record<StopReason, string> = {
+  cancelled: 'The execution was cancelled.',
+  lost: 'The execution was taken over by another worker.',
+  shutdown: 'The worker is shutting down; the task is handed back to the queue.',
+  dead: 'This worker was declared dead; its work was given to others.',
+};
