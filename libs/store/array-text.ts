@@ -6,14 +6,12 @@ const ESCAPED = /["\\]/g;
 
 /** `{…}` as PostgreSQL reads it. `undefined` and `null` are NULL. */
 export function arrayText(items: readonly (string | number | boolean | null | undefined)[]): string {
-  let text = '{';
-  for (let n = 0; n < items.length; n++) {
-    const item = items[n];
-    if (n > 0) text += ',';
-    if (item === null || item === undefined) text += 'NULL';
-    else if (typeof item !== 'string') text += item;
-    else if (SPECIAL.test(item)) text += `"${item.replace(ESCAPED, '\\$&')}"`;
-    else text += item;
-  }
-  return `${text}}`;
+  // Joined in one go: adding piece to piece leaves a chain of strings behind for every item.
+  return `{${items.map(itemText).join(',')}}`;
+}
+
+function itemText(item: string | number | boolean | null | undefined): string | number | boolean {
+  if (item === null || item === undefined) return 'NULL';
+  if (typeof item !== 'string' || !SPECIAL.test(item)) return item;
+  return `"${item.replace(ESCAPED, '\\$&')}"`;
 }

@@ -113,8 +113,8 @@ function workflowOf(
 
 // Absent options are not stored, and no options at all are no row bytes at all.
 function stored(options: ExecutionOptions): ExecutionOptions | undefined {
-  for (const key of Object.keys(options) as (keyof ExecutionOptions)[]) if (options[key] === undefined) delete options[key];
-  return Object.keys(options).length > 0 ? options : undefined;
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
 function unknownWorkflow(name: string): { name: string; code: string; message: string } {

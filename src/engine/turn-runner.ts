@@ -138,7 +138,10 @@ export class TurnRunner {
     const failing = result.status === 'failed' && !cancelled;
     const rows = await reach(() => effectRows(item, result.effects, this.parts, failing));
     const calls = Math.max(turn.calls, rows.lastCall);
-    const commit: TurnCommit = { ...turn.commit, ...rows, cancelled: turn.cancelling, cascade: turn.cancelling };
+    // Into the one that was made for this turn: a copy per step stood high in the profile.
+    const commit = Object.assign(turn.commit, rows);
+    commit.cancelled = turn.cancelling;
+    commit.cascade = turn.cancelling;
     const inbox = turn.events.filter((event) => event.kind !== 'signal');
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
     if (!failing) commit.forget = this.forgotten(item, inbox, turn.calls, calls);
