@@ -15,9 +15,11 @@ type HintListener = (subject: string) => void;
 /** The subject that means "too many to name: look yourself". */
 export const ANY = '*';
 
-const SPACING_MS = 10;
+const SPACING_MS = 5;
 
-const NOTIFY = sql('notify', `SELECT pg_notify($1, p) FROM unnest($2::text[]) p`);
+// A NOTIFY is a transaction with a commit record of its own. Nobody waits until it is on the disk: a hint that is lost with the
+// server is only a hint.
+const NOTIFY = sql('notify', `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, p) FROM unnest($2::text[]) p`);
 
 /** One LISTEN connection per process, shared by everyone who waits, and the coalesced sending of hints. */
 export class Notifications {

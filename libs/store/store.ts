@@ -37,6 +37,11 @@ export class Store {
   /** Where list and show read; the pool itself unless there is a replica. */
   readonly reader: PoolRunner;
   readonly hints: Notifications;
+  /**
+   * Single starts travel on a connection of their own, with a prepared statement: planning the insert costs more than running it
+   * (pick-up on an idle worker 1.46 → 1.27 ms). Opened by the first of them.
+   */
+  readonly starts: Link;
   private readonly connection: ConnectionOptions;
   private source: DataSource | undefined;
 
@@ -59,6 +64,7 @@ export class Store {
     };
     this.db = new PoolRunner(this.connection, size);
     this.reader = options.readUrl ? new PoolRunner({ ...this.connection, url: options.readUrl }, size) : this.db;
+    this.starts = this.link();
     const direct = this.pooled ? options.directUrl : options.url;
     this.hints = new Notifications(this.db, direct ? { ...this.connection, url: direct, pooled: false } : undefined, this.schema);
   }
@@ -70,6 +76,8 @@ export class Store {
     try {
       if (options.autoMigrate ?? true) await migrate(source);
       await assertSchema(source);
+      // Its connections are needed elsewhere; whoever asks for it later opens it again.
+      await source.destroy();
     } catch (error) {
       await store.close();
       throw error;
@@ -105,6 +113,7 @@ export class Store {
 
   async close(): Promise<void> {
     await this.hints.stop();
+    await this.starts.close();
     await this.db.close();
     if (this.reader !== this.db) await this.reader.close();
     if (this.source?.isInitialized) await this.source.destroy();

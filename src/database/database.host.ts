@@ -55,10 +55,10 @@ export class DatabaseHost implements OnApplicationShutdown {
   }
 }
 
-// What this process may open is shared out: TypeORM's two (migrations and their lock), one that listens, the engine's own
-// loops where work is run, and the rest for the services.
+// What this process may open is shared out: one that listens, one for starts, the engine's own loops where work is run, and the
+// rest for the services. (TypeORM's two, for migrations and their lock, are closed before the others are opened.)
 function poolShare({ database, role }: RhythmSettings): { poolSize: number; poolMin: number } {
   const engine = role === 'api' ? 0 : 6;
-  const poolSize = Math.max(1, database.maxConnections - 3 - engine);
+  const poolSize = Math.max(1, database.maxConnections - 2 - engine);
   return { poolSize, poolMin: Math.min(database.minConnections, poolSize) };
 }

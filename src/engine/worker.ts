@@ -101,9 +101,14 @@ export class Worker {
   }
 
   private async dispatch(claimed: HeldItem[]): Promise<void> {
-    this.place.readClock(claimed);
+    const { place } = this;
+    place.readClock(claimed);
     const toLookAt: HeldItem[] = [];
-    for (const item of await this.guard.admit(claimed)) {
+    // They take their room while it is decided which of them may run.
+    place.running += claimed.length;
+    const admitted = await this.guard.admit(claimed);
+    place.running -= claimed.length;
+    for (const item of admitted) {
       if (item.type === 'task' && item.run) void this.tasks.perform(item);
       else toLookAt.push(item);
     }

@@ -92,7 +92,7 @@ export class ExecutionService implements OnModuleDestroy {
   ) {
     this.store = database.store;
     // A start with an id of the caller's may wait for its twin in an open transaction; those with a fresh id never share its statement.
-    this.fresh = new StartBatcher(this.store.db);
+    this.fresh = new StartBatcher(this.store.starts);
     this.named = new StartBatcher(this.store.db);
     this.waiter = new ResultWaiter(this.store);
   }

@@ -13,7 +13,7 @@ function fakeStore(refused: string[] = []): Runner & { statements: string[][] } 
   return {
     statements,
     async rows(_statement, values = []) {
-      const ids = values[0] as string[];
+      const ids = (values[0] as string).slice(1, -1).split(',');
       statements.push(ids);
       await new Promise((resolve) => setImmediate(resolve));
       if (ids.some((id) => refused.includes(id))) throw Object.assign(new pg.DatabaseError('invalid byte', 0, 'error'), { code: '22021' });
