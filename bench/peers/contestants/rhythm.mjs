@@ -1,0 +1,134 @@
+// Rhythm as an application uses it: RhythmModule in a Nest application, tasks as methods, workflows as flows.
+
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import pg from 'pg';
+import { Link, Store } from '../../../dist/esm/libs/store/index.js';
+import { ExecutionService, RhythmModule, Task } from '../../../dist/esm/src/index.js';
+
+export const about = {
+  name: 'Rhythm',
+  store: 'postgres',
+  settings: 'defaults, but for worker.concurrency; bulk by startMany, single by start (starts that come together share a statement)',
+  can: ['bulk', 'single', 'drain', 'pickup', 'steps5', 'steps20', 'parallel10', 'sleepers', 'loop', 'fanout', 'contend', 'beside', 'idle'],
+};
+
+const LOOP = Number(process.env.BENCH_LOOP ?? 10_000);
+const FANOUT = Number(process.env.BENCH_FANOUT ?? 10_000);
+
+const steps = (count) => `for (let n = 0; n < ${count}; n++) await Task.run('noop', Inputs)\nreturn { ok: true }\n`;
+const together = (count) => `await Promise.all(Array.from({ length: ${count} }, () => Task.run('noop', Inputs)))\nreturn { ok: true }\n`;
+const FLOWS = {
+  steps5: steps(5),
+  steps20: steps(20),
+  parallel10: together(10),
+  sleepers: `await Timer.sleep('1s')\nreturn { ok: true }\n`,
+  loop: steps(LOOP),
+  fanout: together(FANOUT),
+};
+const PAYLOAD = { order: 'b3f1c2d4-0000-4000-8000-1234567890ab', amount: 1999, currency: 'EUR', note: 'thank you' };
+
+export async function prepare(url) {
+  await (await Store.open({ url })).close();
+}
+
+async function boot(url, settings, tasks) {
+  class BenchModule {}
+  const rhythm = RhythmModule.forRoot({
+    database: { url, ...settings.database },
+    role: settings.role,
+    worker: settings.worker,
+    flows: Object.entries(FLOWS).map(([name, source]) => ({ name, source })),
+    externalTasks: ['*'],
+  });
+  const module = { module: BenchModule, imports: [rhythm], providers: [tasks] };
+  return NestFactory.createApplicationContext(module, { logger: ['warn', 'error'], abortOnError: false });
+}
+
+// A decorator without TypeScript: @Task(name) above a method.
+function tasksOf(methods) {
+  class BenchTasks {}
+  for (const [name, method] of Object.entries(methods)) {
+    Object.defineProperty(BenchTasks.prototype, name, { value: method, writable: true, configurable: true });
+    Task(name)(BenchTasks.prototype, name, Object.getOwnPropertyDescriptor(BenchTasks.prototype, name));
+  }
+  return BenchTasks;
+}
+
+export async function openClient(url) {
+  const app = await boot(url, { role: 'api', database: { maxConnections: 20 } }, class {});
+  const executions = app.get(ExecutionService);
+  const reader = new pg.Client({ connectionString: url });
+  await reader.connect();
+  const many = async (count, request) => {
+    for (let left = count; left > 0; left -= 1_000)
+      await executions.startMany(Array.from({ length: Math.min(left, 1_000) }, () => request));
+  };
+  return {
+    bulk: (count, payload) => many(count, { name: 'noop', input: payload, options: { type: 'task' } }),
+    single: (payload) => executions.start('noop', payload, { type: 'task' }),
+    pickup: (at) => executions.start('pickup', { at }, { type: 'task' }),
+    workflows: (kind, count) => many(count, { name: kind, input: PAYLOAD }),
+    async unfinished() {
+      // Waiting to be claimed, claimed, or suspended with their state.
+      const { rows } = await reader.query(`SELECT (SELECT count(*) FROM rhythm.work_queue) + (SELECT count(*) FROM rhythm.claims)
+        + (SELECT count(*) FROM rhythm.workflow_execution_context) AS n`);
+      return Number(rows[0].n);
+    },
+    async close() {
+      await reader.end();
+      await app.close();
+    },
+  };
+}
+
+export async function openWorker(url, { concurrency, onNoop, onPickup }) {
+  const tasks = tasksOf({
+    noop() {
+      onNoop();
+      return { ok: true };
+    },
+    pickup({ at }) {
+      onPickup(at);
+    },
+  });
+  const app = await boot(url, { role: 'worker', worker: { concurrency }, database: { maxConnections: 10, minConnections: 0 } }, tasks);
+  return { close: () => app.close() };
+}
+
+// How long claims took that brought something, as the worker sees it.
+const claims = [];
+export const gauges = () => ({ claimMs: claims });
+const { rows } = Link.prototype;
+Link.prototype.rows = async function timed(statement, values) {
+  if (statement.name !== 'rhythm_claim_work') return rows.call(this, statement, values);
+  const began = performance.now();
+  const found = await rows.call(this, statement, values);
+  if (found[0].id !== null) claims.push(performance.now() - began);
+  return found;
+};
+
+/** Rows that a drain has to live beside. */
+export async function prefill(url, what, count) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const id = `'0192' || substr(md5(n::text), 1, 28) || n`;
+  if (what === 'finished') {
+    await client.query(
+      `INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
+      SELECT ${id}, n % 64, 'task', 'noop', 'default', 'completed', $2, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $1) n`,
+      [count, PAYLOAD],
+    );
+  } else {
+    await client.query(
+      `WITH new AS (INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, inputs)
+        SELECT ${id}, n % 64, 'task', 'noop', 'elsewhere', $2 FROM generate_series(1, $1) n RETURNING id, bucket)
+      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+      SELECT 'elsewhere', 0, nextval('rhythm.queue_seq'), bucket, id, 0 FROM new`,
+      [count, PAYLOAD],
+    );
+  }
+  await client.query('VACUUM ANALYZE rhythm.executions');
+  await client.query('VACUUM ANALYZE rhythm.work_queue');
+  await client.end();
+}

@@ -1,0 +1,134 @@
+// Where the contestants meet: a private PostgreSQL with durable settings, a private Redis if there is one, and gauges on both.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbedded } from '../../dist/esm/src/index.js';
+
+/** Settings of the server beside PostgreSQL's own; one checkpoint per measurement, made by the harness. */
+export const SERVER_SETTINGS = {
+  max_connections: '1200',
+  shared_buffers: '512MB',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+};
+
+export async function openVenue() {
+  const folder = mkdtempSync(join(tmpdir(), 'rhythm-bench-'));
+  const server = await startEmbedded({ dataDir: folder, durable: true, settings: SERVER_SETTINGS });
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  const redis = await startRedis(folder);
+  const postmaster = parentOf((await admin.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
+  const { rows } = await admin.query('SHOW server_version');
+  let number = 0;
+  return {
+    redis: redis !== undefined,
+    versions: { postgresql: rows[0].server_version, redis: redis?.version },
+    gauges: {
+      /** Bytes of WAL since the server began. */
+      wal: async () => Number((await admin.query(`SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes`)).rows[0].bytes),
+      /** Seconds of CPU that the server and its backends have used, those that ended included. */
+      serverCpu: (store) => (store === 'redis' ? cpuOf(redis.pid, false) : cpuOf(postmaster, true)),
+      checkpoint: () => admin.query('CHECKPOINT'),
+      transactions: async (database) =>
+        Number(
+          (await admin.query('SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = $1', [database])).rows[0].n,
+        ),
+    },
+    async open({ store }) {
+      if (store === 'redis') {
+        await redis.flush();
+        return { url: redis.url, database: undefined, close: async () => undefined };
+      }
+      const database = `bench_${number++}`;
+      await admin.query(`CREATE DATABASE ${database}`);
+      const url = server.url.replace(/\/[^/]*$/, `/${database}`);
+      return { url, database, close: async () => void (await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)) };
+    },
+    async close() {
+      await admin.end();
+      await redis?.stop();
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startRedis(folder) {
+  let version;
+  try {
+    version = /v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))[1];
+  } catch {
+    return undefined;
+  }
+  const port = await freePort();
+  // As durable as it gets without losing all its speed: an append-only file, flushed every second.
+  const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec'];
+  const child = spawn('redis-server', args.map(String), { stdio: 'ignore' });
+  const cli = (...words) =>
+    execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      if (cli('ping').trim() === 'PONG') break;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  return {
+    version,
+    pid: child.pid,
+    url: `redis://127.0.0.1:${port}`,
+    flush: async () => void cli('flushall'),
+    async stop() {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+// Linux only: elsewhere CPU is not reported.
+const TICKS = 100;
+const statOf = (pid) => {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+};
+function parentOf(pid) {
+  try {
+    return Number(statOf(pid)[1]);
+  } catch {
+    return undefined;
+  }
+}
+function cpuOf(root, withChildren) {
+  if (root === undefined) return undefined;
+  const ticks = (fields, from, to) => fields.slice(from, to).reduce((sum, field) => sum + Number(field), 0);
+  const own = statOf(root);
+  // utime and stime, and those of children that were waited for.
+  let sum = ticks(own, 11, withChildren ? 15 : 13);
+  if (!withChildren) return sum / TICKS;
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const fields = statOf(pid);
+      if (Number(fields[1]) === root) sum += ticks(fields, 11, 13);
+    } catch {
+      // It ended between the look and the reading; its parent has its time now.
+    }
+  }
+  return sum / TICKS;
+}
