@@ -184,7 +184,7 @@ export class Committer {
       if (turn) place.turn = turns.push(task ? { ...turn, needs: place.task } : turn) - 1;
       places.set(n, place);
     }
-    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims });
+    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims, hopeful: true });
     return works.map((_, n) => {
       const { task, turn } = places.get(n) ?? {};
       return { task: task !== undefined && outcome.tasks[task], turn: turn !== undefined && outcome.turns[turn], certain };

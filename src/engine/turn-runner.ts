@@ -154,7 +154,7 @@ export class TurnRunner {
       commit.error = cancelError(turn);
       if (turn.cancelling) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: options.cancelGraceMs }];
       const stored = await this.store(item, flow.snapshot());
-      commit.state = { action: 'store', calls, ...stored };
+      commit.state = { action: 'store', calls, known: turn.known, ...stored };
       commit.status = 'suspended';
       const keep: CachedRun = {
         flow,
@@ -194,15 +194,17 @@ export class TurnRunner {
   }
 
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its
-  // number passed the limit goes when its own result is consumed.
+  // number passed the limit goes when its own result is consumed. They go several at a time: to drop one costs as much as to
+  // drop twenty, and half as much as the step itself.
   private forgotten(item: HeldItem, consumed: readonly StoredEvent[], before: number, after: number): string[] {
     const { maxSteps } = this.parts.options;
-    const limit = after - maxSteps;
+    const atATime = Math.max(1, Math.floor(maxSteps / 20));
+    const limitOf = (calls: number) => Math.floor((calls - maxSteps) / atATime) * atATime;
     const ids: string[] = [];
-    for (let call = Math.max(1, before - maxSteps + 1); call <= limit; call++) ids.push(childId(item.id, call));
+    for (let call = Math.max(1, limitOf(before) + 1); call <= limitOf(after); call++) ids.push(childId(item.id, call));
     for (const event of consumed) {
       const answered = event.kind === 'completed' || event.kind === 'failed';
-      if (answered && event.call <= before - maxSteps) ids.push(childId(item.id, event.call));
+      if (answered && event.call <= limitOf(before)) ids.push(childId(item.id, event.call));
     }
     return ids;
   }
@@ -248,6 +250,8 @@ function baseOf(item: HeldItem, state: TurnState, maxSteps: number) {
   return {
     commit,
     cached,
+    // A state was stored at the fence this turn starts from.
+    known: cached !== undefined || (loaded !== undefined && (loaded.snapshot !== null || loaded.snapshotRef !== null)),
     calls: loaded?.calls ?? cached?.calls ?? 0,
     wasCancelled: item.cancelled || (cached?.cancelled ?? false),
     snapshotRef: loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined,

@@ -18,6 +18,19 @@ export class CommitBuilder {
   private readonly texts: (() => string)[] = [];
   readonly values: unknown[] = [];
 
+  /** Hopeful: everybody is taken to win, and the statement fails as a whole if somebody did not. */
+  constructor(readonly hopeful: boolean) {}
+
+  /** Keeps the rows of an unnest `d` whose turn won its fence. */
+  get ofWinner(): string {
+    return this.won('lost_turns', 'd.n');
+  }
+
+  /** True for numbers that are not among the losers. */
+  won(losers: 'lost_tasks' | 'lost_turns', number: string): string {
+    return this.hopeful ? 'true' : `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
+  }
+
   /**
    * Adds a part. `text` is given the `unnest(…)` of its columns and then its scalars, and is asked only when this combination
    * of parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
@@ -37,7 +50,7 @@ export class CommitBuilder {
 
   /** The statement: every part as a CTE, and `answer` behind them. */
   statement(answer: string): Statement {
-    const key = this.names.join('+');
+    const key = `${this.hopeful ? 'hopeful' : 'careful'}:${this.names.join('+')}`;
     let statement = statements.get(key);
     if (!statement) {
       const text = `WITH ${this.texts.map((part) => part()).join(',\n')}\n${answer}`;

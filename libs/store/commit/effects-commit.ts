@@ -4,7 +4,7 @@ import { bucketOf, childId } from '../ids.js';
 import { executionColumns, type NewExecution } from '../insert-executions.js';
 import { readable } from '../json-columns.js';
 import type { Columns, CommitBuilder } from './commit-builder.js';
-import { OF_WINNER, type TurnCommit } from './turn-commit.js';
+import type { TurnCommit } from './turn-commit.js';
 
 type Owned<T> = { turn: TurnCommit; n: number; item: T };
 
@@ -36,9 +36,9 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
     // The number of a call is used once, so only an id of the flow's own choice can be taken already.
     const named = queued.some(({ turn, item }) => hasOwnId(turn, item));
     commit.add(
-      named ? 'named-children' : 'children',
+      `${named ? 'named-' : ''}children${timed(queued)}`,
       columnsOf(queued),
-      (unnest) => `${born('born', unnest, named)}, queued AS (
+      (unnest) => `${born(commit, 'born', unnest, named, timed(queued) !== '')}, queued AS (
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM born WHERE due_at IS NULL
     )`,
@@ -47,9 +47,9 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
   }
   if (!eager || atOnce.length === 0) return;
   commit.add(
-    'eager-children',
+    `eager-children${timed(atOnce)}`,
     columnsOf(atOnce),
-    (unnest, worker, claim) => `${born('born_claimed', unnest, false)}, taken_at_once AS (
+    (unnest, worker, claim) => `${born(commit, 'born_claimed', unnest, false, timed(atOnce) !== '')}, taken_at_once AS (
       INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
       SELECT ${worker}, ${claim}, array_agg(id), array_agg(bucket), array_agg(0::bigint) FROM born_claimed HAVING count(*) > 0
     )`,
@@ -82,25 +82,37 @@ function columnsOf(children: readonly Owned<NewExecution>[]): Columns {
   ];
 }
 
-function born(name: string, unnest: string, named: boolean): string {
+// Whether any of the children has a time: most have none, and then the statement says nothing about it.
+function timed(children: readonly Owned<NewExecution>[]): '' | '-timed' {
+  const has = ({ item: { options } }: Owned<NewExecution>) =>
+    options !== undefined &&
+    (options.delayMs !== undefined || options.totalTimeoutMs !== undefined || options.startTimeoutMs !== undefined);
+  return children.some(has) ? '-timed' : '';
+}
+
+function born(commit: CommitBuilder, name: string, unnest: string, named: boolean, scheduled: boolean): string {
   const after = (option: string) => `coalesce(due_at, statement_timestamp()) + (options->>'${option}')::float8 * interval '1 millisecond'`;
   return `${name} AS (
       INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
       SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
         d.inputs::json, d.verbatim::json, d.tags::text[], d.options::jsonb
       FROM ${unnest} AS d(n, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, verbatim, tags, options)
-      WHERE ${OF_WINNER}
+      WHERE ${commit.ofWinner}
       ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}
       RETURNING id, bucket, type, queue, priority, options, parent_call,
         CASE WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
-    ), ${name}_scheduled AS (
+    )${
+      scheduled
+        ? `, ${name}_scheduled AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
       SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM ${name} WHERE due_at IS NOT NULL
       UNION ALL
       SELECT id, bucket, 'deadline', 0, ${after('totalTimeoutMs')}, NULL FROM ${name} WHERE options ? 'totalTimeoutMs'
       UNION ALL
       SELECT id, bucket, 'start', 0, ${after('startTimeoutMs')}, NULL FROM ${name} WHERE options ? 'startTimeoutMs'
-    )`;
+    )`
+        : ''
+    }`;
 }
 
 // A child with an id of the flow's own choice may find it taken. Its caller is told, in the same commit, or it would wait for ever.
@@ -128,7 +140,7 @@ function addRefused(commit: CommitBuilder, children: readonly Owned<NewExecution
     ],
     (unnest) => `taken_ids AS MATERIALIZED (
       SELECT d.* FROM ${unnest} AS d(n, id, bucket, child, child_bucket, name, call, error)
-      WHERE ${OF_WINNER} AND NOT EXISTS (SELECT 1 FROM born b WHERE b.id = d.child AND b.parent_call = d.call)
+      WHERE ${commit.ofWinner} AND NOT EXISTS (SELECT 1 FROM born b WHERE b.id = d.child AND b.parent_call = d.call)
     ), adopted AS (
       UPDATE rhythm.executions c SET parent_call = d.call FROM taken_ids d
       WHERE c.id = d.child AND c.bucket = d.child_bucket AND c.parent_id = d.id AND c.parent_call < 0 AND c.target_name = d.name
@@ -168,7 +180,7 @@ export function addReplies(commit: CommitBuilder, turns: readonly TurnCommit[]):
     ],
     (unnest) => `replied AS (
       INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
-      SELECT d.id, d.bucket, nextval('rhythm.event_seq'), d.kind, d.call, d.payload::json FROM ${unnest} AS d(n, id, bucket, call, kind, payload) WHERE ${OF_WINNER}
+      SELECT d.id, d.bucket, nextval('rhythm.event_seq'), d.kind, d.call, d.payload::json FROM ${unnest} AS d(n, id, bucket, call, kind, payload) WHERE ${commit.ofWinner}
       RETURNING execution_id, bucket
     ), woken_replied AS (
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
@@ -194,7 +206,7 @@ export function addTimers(commit: CommitBuilder, turns: readonly TurnCommit[]): 
     (unnest) => `timed AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
       SELECT d.id, d.bucket, d.kind, d.call, coalesce(to_timestamp(d.at / 1000), statement_timestamp() + d.delay * interval '1 millisecond')
-      FROM ${unnest} AS d(n, id, bucket, kind, call, delay, at) WHERE ${OF_WINNER}
+      FROM ${unnest} AS d(n, id, bucket, kind, call, delay, at) WHERE ${commit.ofWinner}
       ON CONFLICT (execution_id, bucket, kind, call) DO NOTHING
     )`,
   );
@@ -209,7 +221,7 @@ export function addWithdrawals(commit: CommitBuilder, turns: readonly TurnCommit
     [...owner(withdrawn), ['bigint', withdrawn.map(({ item }) => item)]],
     (unnest) => `withdrawn AS (
       DELETE FROM rhythm.scheduled_queue s USING ${unnest} AS d(n, id, bucket, call)
-      WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.kind = ANY('{timer,timeout}'::text[]) AND s.call = d.call AND ${OF_WINNER}
+      WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.kind = ANY('{timer,timeout}'::text[]) AND s.call = d.call AND ${commit.ofWinner}
     )`,
   );
 }
@@ -226,7 +238,7 @@ export function addCancels(commit: CommitBuilder, turns: readonly TurnCommit[]):
     'cancels',
     [...owner(cancels), ['integer', cancels.map(({ item }) => item)]],
     (unnest) => `losing AS MATERIALIZED (
-      SELECT d.id, d.bucket, d.call FROM ${unnest} AS d(n, id, bucket, call) WHERE ${OF_WINNER}
+      SELECT d.id, d.bucket, d.call FROM ${unnest} AS d(n, id, bucket, call) WHERE ${commit.ofWinner}
     ), cancelled AS MATERIALIZED (
       SELECT c.id, c.bucket, c.queue, c.priority FROM losing d JOIN rhythm.executions c
         ON c.bucket = d.bucket AND c.id > d.id || ':' AND c.id < d.id || ';' AND c.parent_id = d.id AND ${LIVING}
@@ -255,7 +267,7 @@ export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): 
       'old-groups',
       [...owner(had), ['integer', had.map(({ item }) => item ?? -1)]],
       (unnest) => `regrouped AS MATERIALIZED (
-        SELECT d.id, d.bucket, d.seen FROM ${unnest} AS d(n, id, bucket, seen) WHERE ${OF_WINNER}
+        SELECT d.id, d.bucket, d.seen FROM ${unnest} AS d(n, id, bucket, seen) WHERE ${commit.ofWinner}
       ), old_groups AS (
         DELETE FROM rhythm.resume_groups g USING regrouped d WHERE g.execution_id = d.id AND g.bucket = d.bucket
         RETURNING g.execution_id, g.bucket, g.remaining, d.seen
@@ -282,7 +294,7 @@ export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): 
     (unnest) => `new_groups AS (
       INSERT INTO rhythm.resume_groups (execution_id, bucket, group_no, until, remaining, members)
       SELECT d.id, d.bucket, d.group_no, d.until, d.remaining, d.members::int4multirange
-      FROM ${unnest} AS d(n, id, bucket, group_no, until, remaining, members) WHERE ${OF_WINNER}
+      FROM ${unnest} AS d(n, id, bucket, group_no, until, remaining, members) WHERE ${commit.ofWinner}
     )`,
   );
 }
@@ -301,7 +313,7 @@ export function addHistory(commit: CommitBuilder, turns: readonly TurnCommit[]):
         ['integer', logs.map(({ turn }) => turn.keepNotes)],
       ],
       (unnest) => `spoken AS MATERIALIZED (
-        SELECT d.* FROM ${unnest} AS d(n, id, bucket, kind, at, detail, keep) WHERE ${OF_WINNER}
+        SELECT d.* FROM ${unnest} AS d(n, id, bucket, kind, at, detail, keep) WHERE ${commit.ofWinner}
       ), logged AS (
         INSERT INTO rhythm.history (execution_id, bucket, seq, at, kind, detail)
         SELECT id, bucket, nextval('rhythm.event_seq'), to_timestamp(at / 1000), kind, detail::jsonb FROM spoken WHERE keep > 0
@@ -321,7 +333,7 @@ export function addHistory(commit: CommitBuilder, turns: readonly TurnCommit[]):
     'forgotten',
     [...owner(forgotten), ['text', forgotten.map(({ item }) => item)]],
     (unnest) => `stale AS MATERIALIZED (
-      SELECT d.step, d.bucket FROM ${unnest} AS d(n, id, bucket, step) WHERE ${OF_WINNER}
+      SELECT d.step, d.bucket FROM ${unnest} AS d(n, id, bucket, step) WHERE ${commit.ofWinner}
     ), old_steps AS (
       DELETE FROM rhythm.executions e USING stale d
       WHERE e.id = d.step AND e.bucket = d.bucket AND e.status IN ('completed', 'failed', 'cancelled')

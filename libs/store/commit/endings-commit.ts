@@ -1,7 +1,6 @@
 // The ends of executions, as parts of a commit: the parent is told and woken, people can find what went wrong.
 
 import type { CommitBuilder } from './commit-builder.js';
-import { wonIn } from './fence-losers.js';
 import { isEnd, type TaskCommit } from './task-commit.js';
 import type { TurnCommit } from './turn-commit.js';
 
@@ -12,13 +11,15 @@ import type { TurnCommit } from './turn-commit.js';
  * are being replaced, and a row that one statement updates it cannot delete.
  */
 export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
-  const fromTasks = tasks.some((task) => task.parent && isEnd(task.status));
+  // In a hopeful commit the parents of fused children have moved with them, or nothing of it is written.
+  const moved = new Set(commit.hopeful ? turns.map((turn) => turn.needs) : []);
+  const fromTasks = tasks.some((task, n) => task.parent && isEnd(task.status) && !moved.has(n));
   const fromTurns = turns.some((turn) => turn.parent && isEnd(turn.status));
   if (!fromTasks && !fromTurns) return;
   const fused = turns.some((turn) => turn.needs !== undefined);
   // A fused child told its parent in memory; only if the parent's turn lost its fence is the event written after all.
   const ofTasks = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM ended WHERE parent_id IS NOT NULL
-    ${fused ? `AND (fused IS NULL OR NOT (${wonIn('lost_turns', 'fused')}))` : ''}`;
+    ${fused ? `AND (fused IS NULL OR NOT (${commit.won('lost_turns', 'fused')}))` : ''}`;
   const ofTurns = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM turned WHERE parent_id IS NOT NULL`;
   const sources = [fromTasks ? ofTasks : '', fromTurns ? ofTurns : ''].filter(Boolean).join(' UNION ALL ');
   commit.add(
@@ -111,7 +112,7 @@ export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE NOT (${wonIn('lost_tasks', 'd.n')}) AND e.status IN ('pending', 'suspended', 'paused')
+      WHERE NOT (${commit.won('lost_tasks', 'd.n')}) AND e.status IN ('pending', 'suspended', 'paused')
     )`,
   );
 }

@@ -1,14 +1,45 @@
-// Which rows of a group lost their fence. Nearly always none, so the rest of the statement asks for the losers: looking for a
-// winner among n winners is quadratic (PostgreSQL walks the array), looking for it among no losers costs nothing.
+// Who of a group lost its fence: the numbers of the losers, or the insistence that there are none.
 
-/** A CTE with the numbers that are missing from `winners`, of `count` that were tried. */
-export function lost(name: string, winners: string, count: string): string {
-  return `${name} AS MATERIALIZED (
+import { isDatabaseError } from '../connections.js';
+import type { CommitBuilder } from './commit-builder.js';
+
+const UNIQUE_VIOLATION = '23505';
+// What PostgreSQL says when a commit that hoped that everybody wins is given up. People may meet it in the server's log.
+const GIVEN_UP = 'rhythm: somebody else moved an execution of this group, the commit is written the careful way';
+
+/**
+ * Adds the numbers that are missing among the winners. Nearly always there are none, so the rest of the statement asks for the
+ * losers: looking for a winner among n winners is quadratic (PostgreSQL walks the array), looking among no losers is free.
+ */
+export function addLost(commit: CommitBuilder, losers: 'lost_tasks' | 'lost_turns', winners: string, tried: number): void {
+  if (commit.hopeful) return;
+  commit.add(
+    losers,
+    [],
+    (_unnest, count) => `${losers} AS MATERIALIZED (
       SELECT ARRAY(SELECT generate_series(0, ${count} - 1) EXCEPT SELECT n FROM ${winners}) AS n
-    )`;
+    )`,
+    [['integer', tried]],
+  );
 }
 
-/** True for the rows whose number is not among them. */
-export function wonIn(losers: string, number: string): string {
-  return `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
+/** Fails the statement, and with it everything it wrote, unless each of these has as many rows as it should. */
+export function addInsistence(commit: CommitBuilder, expected: readonly (readonly [rows: string, count: number])[]): void {
+  const present = expected.filter(([, count]) => count > 0);
+  // A text that is no number, put together at run time so that it is not looked at before.
+  const fail = `('${GIVEN_UP} (' || clock_timestamp() || ')')::integer`;
+  commit.add(
+    `insist-${present.map(([rows]) => rows)}`,
+    [],
+    (_unnest, ...counts) => {
+      const conditions = present.map(([rows], n) => `(SELECT count(*) FROM ${rows}) = ${counts[n]}`);
+      return `all_won AS (SELECT CASE WHEN ${conditions.join(' AND ')} THEN 0 ELSE ${fail} END AS n)`;
+    },
+    present.map(([, count]) => ['integer', count] as const),
+  );
+}
+
+/** True when that is why a hopeful commit failed, or when it started a child that the winner of a race has started too. */
+export function wasGivenUp(error: unknown): boolean {
+  return isDatabaseError(error) && (error.message.includes(GIVEN_UP) || error.code === UNIQUE_VIOLATION);
 }

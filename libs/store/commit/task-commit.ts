@@ -2,7 +2,7 @@
 
 import { jsonColumns, readable } from '../json-columns.js';
 import type { CommitBuilder } from './commit-builder.js';
-import { lost, wonIn } from './fence-losers.js';
+import { addLost } from './fence-losers.js';
 
 /** Whom an execution tells of its end. */
 export interface ParentCall {
@@ -66,7 +66,7 @@ export function addTasks(
       ['integer', fusedWith],
     ],
     // `crashes` counts recoveries without progress, and this is progress.
-    (unnest, worker, count) => `ended AS (
+    (unnest, worker) => `ended AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
@@ -76,12 +76,10 @@ export function addTasks(
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
       RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload
-    ), ${lost('lost_tasks', 'ended', count)}`,
-    [
-      ['text', workerId],
-      ['integer', tasks.length],
-    ],
+    )`,
+    [['text', workerId]],
   );
+  addLost(commit, 'lost_tasks', 'ended', tasks.length);
   addRetries(commit, tasks);
   addHandOvers(commit, tasks);
 }
@@ -101,7 +99,7 @@ function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
       ['text', retried.map(({ task }) => (task.error === undefined ? null : readable(task.error)))],
     ],
     (unnest) => `retried AS (
-      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE ${wonIn('lost_tasks', 'd.n')}
+      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE ${commit.won('lost_tasks', 'd.n')}
     ), put_off AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
       SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', fence FROM retried
@@ -127,7 +125,7 @@ function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void
     ],
     (unnest) => `handed AS (
       UPDATE rhythm.completion_tokens t SET fence = d.fence + 1 FROM ${unnest} AS d(n, id, bucket, fence)
-      WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND ${wonIn('lost_tasks', 'd.n')}
+      WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND ${commit.won('lost_tasks', 'd.n')}
     )`,
   );
 }

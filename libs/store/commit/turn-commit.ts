@@ -3,7 +3,7 @@
 import type { NewExecution } from '../insert-executions.js';
 import { jsonColumns } from '../json-columns.js';
 import type { CommitBuilder } from './commit-builder.js';
-import { lost, wonIn } from './fence-losers.js';
+import { addLost } from './fence-losers.js';
 import { isEnd, type ParentCall } from './task-commit.js';
 
 /** A timer or timeout to be set. */
@@ -32,7 +32,13 @@ export interface TurnCommit {
   parent?: ParentCall;
   /** `store`: this is the state now. `keep`: the old one stays (a failing turn). `leave`: nothing is touched. `drop`: the run is over. */
   state:
-    | { action: 'store'; snapshot: string | null; snapshotRef?: string; calls: number }
+    | {
+        action: 'store';
+        snapshot: string | null;
+        snapshotRef?: string;
+        calls: number /** There is a state at this fence. */;
+        known?: boolean;
+      }
     | { action: 'keep'; calls: number }
     | { action: 'leave' | 'drop' };
   /** Sequence numbers of the events and of the signals that were consumed. */
@@ -108,7 +114,7 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
       ['smallint', turns.map((turn) => turn.parent?.bucket ?? null)],
       ['integer', turns.map((turn) => turn.needs ?? null)],
     ],
-    (unnest, worker, count) => `turned AS (
+    (unnest, worker) => `turned AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
         error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
@@ -117,39 +123,57 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, statement_timestamp()) ELSE e.cancelled_at END
       FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
-        ${fused ? `AND (d.needs IS NULL OR ${wonIn('lost_tasks', 'd.needs')})` : ''}
+        ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
       RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, e.parent_call,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload
-    ), ${lost('lost_turns', 'turned', count)}`,
-    [
-      ['text', workerId],
-      ['integer', turns.length],
-    ],
+    )`,
+    [['text', workerId]],
   );
+  addLost(commit, 'lost_turns', 'turned', turns.length);
   addStates(commit, turns);
   addConsumed(commit, turns);
-  addLosers(commit, turns);
+  if (!commit.hopeful || turns.some((turn) => turn.again)) addLosers(commit, turns);
 }
 
-/** Keeps the rows of an unnest whose turn won its fence. */
-export const OF_WINNER = wonIn('lost_turns', 'd.n');
+type StoredState = Extract<TurnCommit['state'], { action: 'store' }>;
+
+/** States that replace one which is there: a hopeful commit writes over them without asking whether they are. */
+export function knownStates(turns: readonly TurnCommit[]): number {
+  return turns.filter(({ state }) => state.action === 'store' && state.known).length;
+}
 
 function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   const stored = turns.flatMap((turn, n) => (turn.state.action === 'store' ? [{ turn, n, state: turn.state }] : []));
-  if (stored.length > 0) {
+  const columnsOf = (states: readonly { turn: TurnCommit; n: number; state: StoredState }[]) =>
+    [
+      ['integer', states.map(({ n }) => n)],
+      ['text', states.map(({ turn }) => turn.id)],
+      ['smallint', states.map(({ turn }) => turn.bucket)],
+      ['text', states.map(({ state }) => state.snapshot)],
+      ['text', states.map(({ state }) => state.snapshotRef ?? null)],
+      ['integer', states.map(({ state }) => state.calls)],
+    ] as const;
+  const known = commit.hopeful ? stored.filter(({ state }) => state.known) : [];
+  if (known.length > 0) {
+    // ON CONFLICT would lock each row with a record of its own before it writes it.
+    commit.add(
+      'known-states',
+      columnsOf(known),
+      (unnest) => `renewed AS (
+        UPDATE rhythm.workflow_execution_context c SET snapshot = d.snapshot::json, snapshot_ref = d.ref, calls = d.calls
+        FROM ${unnest} AS d(n, id, bucket, snapshot, ref, calls) WHERE c.execution_id = d.id AND c.bucket = d.bucket AND ${commit.ofWinner}
+        RETURNING 1
+      )`,
+    );
+  }
+  const others = known.length > 0 ? stored.filter(({ state }) => !state.known) : stored;
+  if (others.length > 0) {
     commit.add(
       'states',
-      [
-        ['integer', stored.map(({ n }) => n)],
-        ['text', stored.map(({ turn }) => turn.id)],
-        ['smallint', stored.map(({ turn }) => turn.bucket)],
-        ['text', stored.map(({ state }) => state.snapshot)],
-        ['text', stored.map(({ state }) => state.snapshotRef ?? null)],
-        ['integer', stored.map(({ state }) => state.calls)],
-      ],
+      columnsOf(others),
       (unnest) => `stored AS (
         INSERT INTO rhythm.workflow_execution_context (execution_id, bucket, snapshot, snapshot_ref, calls)
-        SELECT d.id, d.bucket, d.snapshot::json, d.ref, d.calls FROM ${unnest} AS d(n, id, bucket, snapshot, ref, calls) WHERE ${OF_WINNER}
+        SELECT d.id, d.bucket, d.snapshot::json, d.ref, d.calls FROM ${unnest} AS d(n, id, bucket, snapshot, ref, calls) WHERE ${commit.ofWinner}
         ON CONFLICT (execution_id, bucket) DO UPDATE
           SET snapshot = excluded.snapshot, snapshot_ref = excluded.snapshot_ref, calls = excluded.calls
       )`,
@@ -168,7 +192,7 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       ],
       (unnest) => `kept AS (
         INSERT INTO rhythm.workflow_execution_context (execution_id, bucket, calls)
-        SELECT d.id, d.bucket, d.calls FROM ${unnest} AS d(n, id, bucket, calls) WHERE ${OF_WINNER}
+        SELECT d.id, d.bucket, d.calls FROM ${unnest} AS d(n, id, bucket, calls) WHERE ${commit.ofWinner}
         ON CONFLICT (execution_id, bucket) DO UPDATE SET calls = excluded.calls
       )`,
     );
@@ -184,7 +208,7 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       ['smallint', dropped.map(({ turn }) => turn.bucket)],
     ],
     (unnest) => `dropped AS MATERIALIZED (
-      SELECT d.id, d.bucket FROM ${unnest} AS d(n, id, bucket) WHERE ${OF_WINNER}
+      SELECT d.id, d.bucket FROM ${unnest} AS d(n, id, bucket) WHERE ${commit.ofWinner}
     ), no_state AS (DELETE FROM rhythm.workflow_execution_context t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
     ), no_events AS (DELETE FROM rhythm.inbox t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
     ), no_signals AS (DELETE FROM rhythm.signals t USING dropped d WHERE t.execution_id = d.id AND t.bucket = d.bucket
@@ -212,7 +236,7 @@ function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void 
       columns(events),
       (unnest) => `consumed AS (
         DELETE FROM rhythm.inbox i USING ${unnest} AS d(n, id, bucket, seq)
-        WHERE i.execution_id = d.id AND i.bucket = d.bucket AND i.seq = d.seq AND ${OF_WINNER}
+        WHERE i.execution_id = d.id AND i.bucket = d.bucket AND i.seq = d.seq AND ${commit.ofWinner}
       )`,
     );
   }
@@ -223,7 +247,7 @@ function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void 
     'signals',
     columns(signals),
     (unnest) => `taken AS MATERIALIZED (
-      SELECT d.id, d.bucket, d.seq FROM ${unnest} AS d(n, id, bucket, seq) WHERE ${OF_WINNER}
+      SELECT d.id, d.bucket, d.seq FROM ${unnest} AS d(n, id, bucket, seq) WHERE ${commit.ofWinner}
     ), forgotten_signals AS (
       DELETE FROM rhythm.signals s USING taken d WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.seq = d.seq AND s.dedupe_key IS NULL
     ), remembered_signals AS (
@@ -247,7 +271,7 @@ function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket, again) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE (d.again OR NOT (${OF_WINNER})) AND e.status NOT IN ('completed', 'cancelled')
+      WHERE (d.again OR NOT (${commit.ofWinner})) AND e.status NOT IN ('completed', 'cancelled')
     )`,
   );
 }

@@ -1,0 +1,100 @@
+// A hopeful commit that meets a lost fence writes what the careful one would have written.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../test/support/index.js';
+import { claimWork } from '../claim-work.js';
+import { bucketOf, childId, newId } from '../ids.js';
+import { insertExecutions, type NewExecution } from '../insert-executions.js';
+import { sql } from '../statement.js';
+import { Store } from '../store.js';
+import { commitWork } from './commit-work.js';
+import type { TaskCommit } from './task-commit.js';
+import { type TurnCommit, turnCommit } from './turn-commit.js';
+
+const database = useTestDatabase();
+const WORKER = 'worker';
+let store: Store;
+
+beforeAll(async () => {
+  store = await Store.open({ url: database.url, schema: database.schema });
+});
+afterAll(() => store.close());
+
+const rows = <Row>(text: string, values: unknown[] = []) => store.db.rows<Row>(sql('spec', text), values);
+const stepOf = (id: string, call: number): NewExecution => ({
+  ...{ id: childId(id, call), type: 'task', targetName: 'step', queue: 'default' },
+  ...{ parentId: id, parentCall: call },
+});
+const suspended = (id: string, fence: number, extra: Partial<TurnCommit> = {}): TurnCommit =>
+  turnCommit({
+    ...{ id, bucket: bucketOf(id), fence, status: 'suspended', startedAt: Date.now() },
+    state: { action: 'store', snapshot: `{"at":${fence}}`, calls: fence + 1, known: fence > 0 },
+    ...{ children: [stepOf(id, fence + 1)], ...extra },
+  });
+const done = (id: string, parent: string, call: number): TaskCommit => ({
+  ...{ id, bucket: bucketOf(id), fence: 0, status: 'completed', output: '"result"', attempts: 0, startedAt: Date.now() },
+  parent: { id: parent, bucket: bucketOf(parent), call },
+});
+
+describe('a hopeful commit', () => {
+  let ids: string[];
+  beforeEach(async () => {
+    await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.inbox, rhythm.workflow_execution_context');
+    ids = [newId(), newId()];
+    await insertExecutions(
+      store.db,
+      ids.map((id) => ({ id, fresh: true, type: 'workflow', targetName: 'flow', queue: 'default', version: 'v' })),
+    );
+    await claimWork(store.db, WORKER, 'claim', ['default'], 10);
+  });
+  const commit = (tasks: TaskCommit[], turns: TurnCommit[], hopeful = true) =>
+    commitWork(store.db, { workerId: WORKER, tasks, turns, claims: ['claim'], hopeful });
+  const queued = async () =>
+    (await rows<{ id: string }>('SELECT execution_id AS id FROM rhythm.work_queue ORDER BY seq')).map(({ id }) => id).sort();
+
+  it('writes everything when nobody lost', async () => {
+    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [true, true] });
+    expect(await queued()).toEqual(ids.map((id) => childId(id, 1)).sort());
+    expect(await rows('SELECT 1 FROM rhythm.claims')).toEqual([]);
+  });
+
+  it('writes the winners and wakes the losers when somebody else was faster', async () => {
+    await rows('UPDATE rhythm.executions SET fence = 5 WHERE id = $1', [ids[1]]);
+    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [true, false] });
+    expect(await queued()).toEqual([childId(ids[0], 1), ids[1]].sort());
+    expect(await rows('SELECT execution_id AS id FROM rhythm.workflow_execution_context')).toEqual([{ id: ids[0] }]);
+  });
+
+  it('loses without harm when the winner has started the same child', async () => {
+    await commit([], [suspended(ids[0], 0)], false);
+    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [false, true] });
+    expect(await rows('SELECT count(*)::integer AS n FROM rhythm.executions WHERE parent_id IS NOT NULL')).toEqual([{ n: 2 }]);
+  });
+
+  it('tells the parent of a fused step by an event when its turn was lost', async () => {
+    await commit([], [suspended(ids[0], 0)], false);
+    await rows('UPDATE rhythm.executions SET fence = 9 WHERE id = $1', [ids[0]]);
+    await rows('DELETE FROM rhythm.work_queue');
+    const task = done(childId(ids[0], 1), ids[0], 1);
+    expect(await commit([task], [suspended(ids[0], 1, { needs: 0 })])).toEqual({ tasks: [true], turns: [false] });
+    expect(await rows('SELECT execution_id AS id, kind, call, payload FROM rhythm.inbox')).toEqual([
+      { id: ids[0], kind: 'completed', call: 1, payload: 'result' },
+    ]);
+    expect(new Set(await queued())).toEqual(new Set([ids[0]]));
+  });
+
+  it('does not move a parent whose fused step was taken by somebody else', async () => {
+    await commit([], [suspended(ids[0], 0)], false);
+    const step = childId(ids[0], 1);
+    await rows('UPDATE rhythm.executions SET fence = 3 WHERE id = $1', [step]);
+    expect(await commit([done(step, ids[0], 1)], [suspended(ids[0], 1, { needs: 0 })])).toEqual({ tasks: [false], turns: [false] });
+    expect(await rows('SELECT snapshot::text AS text FROM rhythm.workflow_execution_context')).toEqual([{ text: '{"at":0}' }]);
+  });
+
+  it('stores a state that was expected to be there and is not', async () => {
+    await commit([], [suspended(ids[0], 0)], false);
+    await rows('DELETE FROM rhythm.workflow_execution_context');
+    expect(await commit([], [suspended(ids[0], 1)])).toEqual({ tasks: [], turns: [true] });
+    expect(await rows('SELECT snapshot::text AS text FROM rhythm.workflow_execution_context')).toEqual([{ text: '{"at":1}' }]);
+  });
+});
