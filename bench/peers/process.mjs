@@ -3,6 +3,7 @@
 const contestant = await import(`./contestants/${process.argv[2]}.mjs`);
 
 let client;
+let release;
 const workers = [];
 const seen = { noops: 0, first: 0n, firstCpu: undefined, pickups: [] };
 
@@ -22,7 +23,13 @@ const calls = {
     const onPickup = (at) => seen.pickups.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
     for (let n = 0; n < count; n++) workers.push(await contestant.openWorker(url, { ...options, onNoop, onPickup }));
   },
-  prefill: (url, what, count) => contestant.prefill(url, what, count),
+  prefill: (url, what, count, payload) => contestant.prefill(url, what, count, payload),
+  async hold(url, count, payload) {
+    release = await contestant.hold(url, count, payload);
+  },
+  async release() {
+    await release();
+  },
   bulk: (count, payload) => timed(() => client.bulk(count, payload)),
   single: (count, inFlight, payload) => timed(() => keepInFlight(count, inFlight, () => client.single(payload))),
   /** One job at a time, each after the last was picked up and the worker has come to rest. */

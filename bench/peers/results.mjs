@@ -10,7 +10,8 @@ export function mediansOf(results) {
     const entry = medians.get(key) ?? { workload, contestant, values: {} };
     medians.set(key, entry);
     if (failed !== undefined) continue;
-    for (const [name, value] of Object.entries(numbers)) if (value !== undefined && value !== null) (entry.values[name] ??= []).push(value);
+    for (const [name, value] of Object.entries(numbers))
+      if (value !== undefined && value !== null) entry.values[name] = [...(entry.values[name] ?? []), value];
   }
   return [...medians.values()].map(({ values, ...entry }) => ({
     ...entry,

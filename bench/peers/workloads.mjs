@@ -70,6 +70,22 @@ async function drain(stage, { count, processes = 1, concurrency = 500, prepare, 
   };
 }
 
+/** Workers that are all up and idle when the backlog appears at once, in one commit. */
+async function contend(stage, jobs) {
+  const client = await stage.client();
+  const actors = await stage.workers(4, { count: 25, connections: 1, concurrency: 100 });
+  await client.call('hold', stage.url, jobs, PAYLOAD);
+  await pause(1_000);
+  const result = await gauged(stage, actors, async () => {
+    await client.call('release');
+    const seen = (await noops(actors, jobs)).filter(({ noops: n }) => n > 0);
+    const until = await client.call('untilDone', 'noop');
+    const from = seen.map(({ first }) => BigInt(first)).reduce((least, first) => (first < least ? first : least));
+    return { rate: jobs / seconds(BigInt(until) - from) };
+  });
+  return { perSecond: result.rate, ...perUnit({ ...result, wal: 0 }, jobs) };
+}
+
 const cpuSeconds = ({ user, system }) => (user + system) / 1e6;
 
 function perUnit({ wal, serverCpu, nodeCpu }, units) {
@@ -209,21 +225,21 @@ export const WORKLOADS = {
     title: 'drain, 100 worker loops contending',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, processes: 4, concurrency: 100, worker: { count: 25, connections: 1 } }),
+    play: contend,
   },
   besideFinished: {
     title: 'drain beside 1,000,000 finished',
     needs: 'beside',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'finished', 1_000_000) }),
+    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'finished', 1_000_000, PAYLOAD) }),
   },
   besidePending: {
     title: 'drain beside 100,000 pending in another queue',
     needs: 'beside',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'pending', 100_000) }),
+    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'pending', 100_000, PAYLOAD) }),
   },
   longTransaction: {
     title: 'drain while a long transaction holds back vacuum',

@@ -11,6 +11,7 @@ import {
   Store,
   turnCommit,
 } from '../../../dist/esm/libs/store/index.js';
+import { UNFINISHED } from './backlog.mjs';
 
 export const about = {
   name: 'raw limit',
@@ -62,11 +63,7 @@ export async function openClient(url) {
       }));
       await store.db.rows({ name: 'raw_notify', text: 'NOTIFY raw_work' });
     },
-    async unfinished() {
-      const text = `SELECT ((SELECT count(*) FROM rhythm.work_queue) + (SELECT count(*) FROM rhythm.claims)
-        + (SELECT count(*) FROM rhythm.workflow_execution_context))::integer AS n`;
-      return (await store.db.rows({ name: 'raw_unfinished', text }))[0].n;
-    },
+    unfinished: async () => (await store.db.rows({ name: 'raw_unfinished', text: UNFINISHED }))[0].n,
     close: () => store.close(),
   };
 }
@@ -146,13 +143,13 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
         ...(step > 1 ? { needs: n } : {}),
         ...(last
           ? { status: 'completed', output: OUTPUT, state: { action: 'drop' } }
-          : { status: 'suspended', state: { action: 'store', snapshot: SNAPSHOT, calls: step } }),
+          : { status: 'suspended', state: { action: 'store', snapshot: SNAPSHOT, calls: step, known: step > 1 } }),
         children: last
           ? []
           : [{ id: ids[n], type: 'task', targetName: 'noop', queue: 'default', parentId: id, parentCall: step, input: '{"order":7}' }],
       }),
     );
-    const work = { workerId, tasks, turns, claims, eager };
+    const work = { workerId, tasks, turns, claims, eager, hopeful: true };
     await retrying(() => commitWork(link, work));
     claims = eager ? [eager.claimId] : [];
     tasks = runs.map(({ id, bucket }, n) => {
@@ -161,3 +158,5 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
     });
   }
 }
+
+export { hold } from './backlog.mjs';

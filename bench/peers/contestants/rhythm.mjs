@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { Link, Store } from '../../../dist/esm/libs/store/index.js';
 import { ExecutionService, RhythmModule, Task } from '../../../dist/esm/src/index.js';
+import { UNFINISHED } from './backlog.mjs';
 
 export const about = {
   name: 'Rhythm',
@@ -69,12 +70,7 @@ export async function openClient(url) {
     single: (payload) => executions.start('noop', payload, { type: 'task' }),
     pickup: (at) => executions.start('pickup', { at }, { type: 'task' }),
     workflows: (kind, count) => many(count, { name: kind, input: PAYLOAD }),
-    async unfinished() {
-      // Waiting to be claimed, claimed, or suspended with their state.
-      const { rows } = await reader.query(`SELECT (SELECT count(*) FROM rhythm.work_queue) + (SELECT count(*) FROM rhythm.claims)
-        + (SELECT count(*) FROM rhythm.workflow_execution_context) AS n`);
-      return Number(rows[0].n);
-    },
+    unfinished: async () => (await reader.query(UNFINISHED)).rows[0].n,
     async close() {
       await reader.end();
       await app.close();
@@ -108,27 +104,4 @@ Link.prototype.rows = async function timed(statement, values) {
   return found;
 };
 
-/** Rows that a drain has to live beside. */
-export async function prefill(url, what, count) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const id = `'0192' || substr(md5(n::text), 1, 28) || n`;
-  if (what === 'finished') {
-    await client.query(
-      `INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
-      SELECT ${id}, n % 64, 'task', 'noop', 'default', 'completed', $2, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $1) n`,
-      [count, PAYLOAD],
-    );
-  } else {
-    await client.query(
-      `WITH new AS (INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, inputs)
-        SELECT ${id}, n % 64, 'task', 'noop', 'elsewhere', $2 FROM generate_series(1, $1) n RETURNING id, bucket)
-      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-      SELECT 'elsewhere', 0, nextval('rhythm.queue_seq'), bucket, id, 0 FROM new`,
-      [count, PAYLOAD],
-    );
-  }
-  await client.query('VACUUM ANALYZE rhythm.executions');
-  await client.query('VACUUM ANALYZE rhythm.work_queue');
-  await client.end();
-}
+export { hold, prefill } from './backlog.mjs';

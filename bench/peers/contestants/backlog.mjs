@@ -1,0 +1,51 @@
+// A backlog in our own tables, written by SQL: rows that a drain lives beside, or work that appears all at once.
+
+import pg from 'pg';
+
+const ID = `'0192' || substr(md5($1 || n::text), 1, 28) || n`;
+
+/** How many executions wait, are claimed, or are suspended with their state; those of queues that nobody serves left out. */
+export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims)
+  + (SELECT count(*) FROM rhythm.workflow_execution_context))::integer AS n`;
+
+/** Finished tasks, or pending ones of a queue that nobody serves. */
+export async function prefill(url, what, count, payload) {
+  const client = await connect(url);
+  if (what === 'finished') {
+    await client.query(
+      `INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
+      SELECT ${ID}, n % 64, 'task', 'noop', 'default', 'completed', $3, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $2::int) n`,
+      [what, count, payload],
+    );
+  } else await insertPending(client, 'elsewhere', count, payload);
+  await client.query('VACUUM ANALYZE rhythm.executions');
+  await client.query('VACUUM ANALYZE rhythm.work_queue');
+  await client.end();
+}
+
+/** Work that nobody sees until it is released: its transaction is open. */
+export async function hold(url, count, payload) {
+  const client = await connect(url);
+  await client.query('BEGIN');
+  await insertPending(client, 'default', count, payload);
+  return async () => {
+    await client.query('COMMIT');
+    await client.end();
+  };
+}
+
+async function insertPending(client, queue, count, payload) {
+  await client.query(
+    `WITH new AS (INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, inputs)
+      SELECT ${ID}, n % 64, 'task', 'noop', $1, $3 FROM generate_series(1, $2::int) n RETURNING id, bucket)
+    INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+    SELECT $1, 0, nextval('rhythm.queue_seq'), bucket, id, 0 FROM new`,
+    [queue, count, payload],
+  );
+}
+
+async function connect(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
