@@ -70,20 +70,22 @@ async function drain(stage, { count, processes = 1, concurrency = 500, prepare, 
   };
 }
 
-/** Workers that are all up and idle when the backlog appears at once, in one commit. */
-async function contend(stage, jobs) {
+/** Workers that are all up, idle and warm when the backlog appears at once, in one commit. */
+async function contend(stage, jobs, loopsEach) {
   const client = await stage.client();
-  const actors = await stage.workers(4, { count: 25, connections: 1, concurrency: 100 });
-  await client.call('hold', stage.url, jobs, PAYLOAD);
-  await pause(1_000);
-  const result = await gauged(stage, actors, async () => {
+  const actors = await stage.workers(4, { count: loopsEach, connections: 1, concurrency: 100 });
+  const warmUp = jobs / 2;
+  const rate = async (count, before) => {
+    await client.call('hold', stage.url, count, PAYLOAD);
+    await pause(1_000);
+    const began = process.hrtime.bigint();
     await client.call('release');
-    const seen = (await noops(actors, jobs)).filter(({ noops: n }) => n > 0);
-    const until = await client.call('untilDone', 'noop');
-    const from = seen.map(({ first }) => BigInt(first)).reduce((least, first) => (first < least ? first : least));
-    return { rate: jobs / seconds(BigInt(until) - from) };
-  });
-  return { perSecond: result.rate, ...perUnit({ ...result, wal: 0 }, jobs) };
+    await noops(actors, before + count);
+    return count / seconds(BigInt(await client.call('untilDone', 'noop')) - began);
+  };
+  await rate(warmUp, 0);
+  const { measured, ...used } = await gauged(stage, actors, async () => ({ measured: await rate(jobs, warmUp) }));
+  return { perSecond: measured, ...perUnit({ ...used, wal: 0 }, jobs) };
 }
 
 const cpuSeconds = ({ user, system }) => (user + system) / 1e6;
@@ -221,11 +223,18 @@ export const WORKLOADS = {
     quick: 10_000,
     play: (stage, count) => workflows(stage, 'fanout', { count: 1, inFlight: 1, stepsEach: count }),
   },
-  contend: {
-    title: 'drain, 100 worker loops contending',
+  contend1: {
+    title: 'drain, 4 worker loops on a backlog that appears at once',
+    needs: 'contend',
     full: 60_000,
     quick: 20_000,
-    play: contend,
+    play: (stage, jobs) => contend(stage, jobs, 1),
+  },
+  contend: {
+    title: 'drain, 100 worker loops on a backlog that appears at once',
+    full: 60_000,
+    quick: 20_000,
+    play: (stage, jobs) => contend(stage, jobs, 25),
   },
   besideFinished: {
     title: 'drain beside 1,000,000 finished',

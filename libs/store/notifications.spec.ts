@@ -35,9 +35,23 @@ describe('notifications', () => {
     const heard: string[] = [];
     b.hints.on('ended', (id) => heard.push(id));
     other.hints.on('ended', (id) => heard.push(`elsewhere: ${id}`));
+    await waitFor('both to listen', () => heard.length === 2);
     for (const id of ['one\ntwo', '100%0A', 'last']) a.hints.hint('ended', id);
     await waitFor('the hints', () => heard.includes('last'));
-    expect(heard).toEqual(['one\ntwo', '100%0A', 'last']);
+    expect(heard.slice(2)).toEqual(['one\ntwo', '100%0A', 'last']);
+  });
+
+  it('of ends are told only to those who wait for one', async () => {
+    const [a, b] = [await open(), await open()];
+    const heard: string[] = [];
+    b.hints.on('ended', (id) => heard.push(id));
+    await waitFor('the first look', () => heard.includes(ANY));
+    const ended = await b.db.rows(
+      sql('spec', `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN "rhythm_ended_%'`),
+    );
+    expect(ended).toHaveLength(1);
+    a.hints.hint('ended', 'x');
+    await waitFor('the hint', () => heard.includes('x'));
   });
 
   it('are heard again after the connection was cut, and everyone looks once', async () => {
@@ -45,6 +59,7 @@ describe('notifications', () => {
     await b.hints.start();
     const heard: string[] = [];
     b.hints.on('ended', (id) => heard.push(id));
+    await waitFor('the first look', () => heard.splice(0).includes(ANY));
     const listening = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
     expect(await a.db.rows(sql('spec', listening))).toHaveLength(2);
     await a.db.rows(sql('spec', `SELECT pg_terminate_backend(pid) FROM (${listening}) l`));

@@ -19,11 +19,14 @@ const SPACING_MS = 5;
 
 // A NOTIFY is a transaction with a commit record of its own. Nobody waits until it is on the disk: a hint that is lost with the
 // server is only a hint.
-const NOTIFY = sql('notify', `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, p) FROM unnest($2::text[]) p`);
+const NOTIFY = sql(
+  'notify',
+  `SELECT set_config('synchronous_commit', 'off', true), pg_notify(m.channel, m.p) FROM unnest($1::text[], $2::text[]) AS m(channel, p)`,
+);
 
 /** One LISTEN connection per process, shared by everyone who waits, and the coalesced sending of hints. */
 export class Notifications {
-  private readonly channel: string;
+  private readonly schema: string;
   private readonly listeners = new Map<HintKind, Set<HintListener>>();
   private readonly outgoing = new Map<HintKind, Set<string>>();
   private connection: EngineConnection | undefined;
@@ -39,7 +42,7 @@ export class Notifications {
     schema: string,
     private readonly probeMs = 15_000,
   ) {
-    this.channel = channelOf(schema);
+    this.schema = schema;
   }
 
   /** True while hints arrive. While it is false, whoever waits must poll. */
@@ -57,6 +60,7 @@ export class Notifications {
   on(kind: HintKind, listener: HintListener): () => void {
     const set = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, set.add(listener));
+    if (kind === 'ended' && set.size === 1 && this.connection) void this.listen(this.connection, 'ended');
     return () => set.delete(listener);
   }
 
@@ -83,10 +87,11 @@ export class Notifications {
     // One turn of the event loop lets the rest of the moment's hints join.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.outgoing.size > 0) {
-      const messages = [...this.outgoing].flatMap(([kind, subjects]) => messagesOf(kind, subjects));
+      const kinds = [...this.outgoing.keys()];
+      const messages = [...this.outgoing].map(([kind, subjects]) => messageOf(kind, subjects));
       this.outgoing.clear();
       // A hint that cannot be sent is only a hint: the poll behind it finds the same thing.
-      await this.sender.rows(NOTIFY, [this.channel, messages]).catch(() => undefined);
+      await this.sender.rows(NOTIFY, [kinds.map((kind) => channelOf(this.schema, kind)), messages]).catch(() => undefined);
       // The first hint goes at once; under load the rest of these milliseconds travel together.
       await new Promise((resolve) => setTimeout(resolve, SPACING_MS));
     }
@@ -99,17 +104,23 @@ export class Notifications {
       connection = await EngineConnection.open(this.direct as ConnectionOptions);
       if (this.stopped) return void (await connection.close());
       connection.onNotification((_channel, payload) => this.deliver(payload));
-      await connection.rows(sql('listen', `LISTEN ${quoteName(this.channel)}`));
+      await this.listen(connection, 'work');
+      if (this.listeners.get('ended')?.size) await this.listen(connection, 'ended');
       this.connection = connection;
       connection.onEnd(() => this.again(200));
-      // What happened while nobody listened was not heard: everyone looks once.
-      for (const kind of this.listeners.keys()) this.tell(kind, ANY);
       this.probe(connection);
     } catch {
       // A server that refuses LISTEN (a standby) must not collect our connections.
       await connection?.close();
       this.again(1_000);
     }
+  }
+
+  // What happened while nobody listened was not heard: everyone looks once.
+  private async listen(connection: EngineConnection, kind: HintKind): Promise<void> {
+    const channel = channelOf(this.schema, kind);
+    await connection.rows({ name: `listen_${channel}`, text: `LISTEN ${quoteName(channel)}` });
+    for (const each of this.listeners.keys()) if (channelOf(this.schema, each) === channel) this.tell(each, ANY);
   }
 
   // A connection may be dead without saying so (a firewall that forgot it): ask, and start over when no answer comes.
@@ -146,11 +157,13 @@ export class Notifications {
   }
 }
 
+// Ends have a channel of their own, which only those hear who wait for one: told to every worker, the ends that a hundred of
+// them announce took half of the fleet's time.
 // A channel may have 63 bytes; NOTIFY refuses a longer name, and a schema may have as many by itself.
-function channelOf(schema: string): string {
-  const channel = `rhythm_hints_${schema}`;
-  if (Buffer.byteLength(channel) <= 63) return channel;
-  return `rhythm_hints_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
+function channelOf(schema: string, kind: HintKind): string {
+  const prefix = kind === 'ended' ? 'rhythm_ended_' : 'rhythm_hints_';
+  if (Buffer.byteLength(prefix + schema) <= 63) return prefix + schema;
+  return prefix + createHash('sha256').update(schema).digest('hex').slice(0, 32);
 }
 
 // Subjects are separated by newlines, which an id may contain.
@@ -158,7 +171,9 @@ const escaped = (subject: string) => subject.replace(/[%\n]/g, (char) => (char =
 const unescaped = (text: string) => text.replace(/%25|%0A/g, (code) => (code === '%25' ? '%' : '\n'));
 
 // A payload may have 8,000 bytes; past one message the subjects are not worth naming.
-function messagesOf(kind: HintKind, subjects: Set<string>): string[] {
+function messageOf(kind: HintKind, subjects: Set<string>): string {
+  // As many would not fit whatever they are called, and joining them would cost more than the message.
+  if (subjects.size > 1_000) return `${kind}:${ANY}`;
   const text = [...subjects].map(escaped).join('\n');
-  return [Buffer.byteLength(text) < 7_900 ? `${kind}:${text}` : `${kind}:${ANY}`];
+  return Buffer.byteLength(text) < 7_900 ? `${kind}:${text}` : `${kind}:${ANY}`;
 }

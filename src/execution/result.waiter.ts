@@ -38,13 +38,9 @@ export class ResultWaiter {
   private looking = false;
   private lookAgain = false;
   private closed = false;
-  private readonly forget: () => void;
+  private forget: (() => void) | undefined;
 
-  constructor(private readonly store: Store) {
-    this.forget = store.hints.on('ended', (id) => {
-      if (id === ANY ? this.waiters.size > 0 : this.waiters.has(id)) void this.look();
-    });
-  }
+  constructor(private readonly store: Store) {}
 
   /** The result of an execution, as soon as it has ended; rejects with its error. */
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<unknown> {
@@ -58,13 +54,17 @@ export class ResultWaiter {
   /** Lets everyone who still waits go with an error. */
   close(): void {
     this.closed = true;
-    this.forget();
+    this.forget?.();
     clearTimeout(this.timer);
     for (const set of [...this.waiters.values()]) for (const waiter of [...set]) waiter.fail(shuttingDown());
   }
 
   private ended(id: string, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<ResultRow> {
     if (this.closed) return Promise.reject(shuttingDown());
+    // From the first that waits on: a process that waits for nothing is not told of every end.
+    this.forget ??= this.store.hints.on('ended', (each) => {
+      if (each === ANY ? this.waiters.size > 0 : this.waiters.has(each)) void this.look();
+    });
     return new Promise((resolve, reject) => {
       let timeout: NodeJS.Timeout | undefined;
       const leave = () => {

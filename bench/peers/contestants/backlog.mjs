@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 
-const ID = `'0192' || substr(md5($1 || n::text), 1, 28) || n`;
+const ID = `'0192' || substr(md5($1 || clock_timestamp() || n::text), 1, 28) || n`;
 
 /** How many executions wait, are claimed, or are suspended with their state; those of queues that nobody serves left out. */
 export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims)
@@ -30,6 +30,8 @@ export async function hold(url, count, payload) {
   await insertPending(client, 'default', count, payload);
   return async () => {
     await client.query('COMMIT');
+    // As a start does: everybody who is idle looks at once.
+    await client.query(`SELECT pg_notify('rhythm_hints_rhythm', 'work:default'), pg_notify('raw_work', '')`);
     await client.end();
   };
 }
