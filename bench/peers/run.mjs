@@ -1,5 +1,6 @@
 // `npm run bench:peers`: everybody on the same work, interleaved, several rounds; prints medians and ratios.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { writeDocument } from './document.mjs';
 import { printResults } from './results.mjs';
@@ -51,7 +52,8 @@ try {
   }
   printResults(results, contestants);
   if (!venue.redis) console.log('\nBullMQ was left out: there is no redis-server on this machine.');
-  if (flags.write) await writeDocument({ results, contestants, versions: venue.versions, rounds, quick: flags.quick });
+  if (flags.write)
+    await writeDocument({ results, contestants, versions: { ...venue.versions, node: versionOf('node') }, rounds, quick: flags.quick });
 } finally {
   await venue.close();
 }
@@ -63,9 +65,14 @@ async function meet(modules) {
     const about = await actor.call('about');
     await actor.end();
     if (about.store === 'redis' && !venue.redis) continue;
-    met.push({ module, ...about });
+    met.push({ module, version: versionOf(about.package), ...about });
   }
   return met;
+}
+
+function versionOf(name) {
+  const file = name ? new URL(`../node_modules/${name}/package.json`, import.meta.url) : new URL('../../package.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
 function canPlay(contestant, name, workload) {
