@@ -54,7 +54,11 @@ const calls = {
     return String(process.hrtime.bigint());
   },
   seen: () => ({ ...seen, first: String(seen.first) }),
-  usage: () => ({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss, extra: contestant.gauges?.() }),
+  usage: (collect = false) => {
+    if (collect) globalThis.gc();
+    const { rss, heapUsed } = process.memoryUsage();
+    return { cpu: process.cpuUsage(), rss, heap: heapUsed, extra: contestant.gauges?.() };
+  },
   async close() {
     await Promise.all(workers.map((worker) => worker.close()));
     await client?.close();

@@ -17,7 +17,7 @@ export class Actor {
 
   static async start(name) {
     const actor = new Actor();
-    actor.#child = fork(PROCESS, [name], { execPath: NODE, execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    actor.#child = fork(PROCESS, [name], { execPath: NODE, execArgv: ['--expose-gc'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     actor.#child.stderr.on('data', (data) => {
       actor.#errors = (actor.#errors + data).slice(-4_000);
     });

@@ -46,9 +46,9 @@ const types = {
   },
 } as pg.CustomTypesConfig;
 
-const ANSWER_TIMEOUT_MS = 60_000;
+export const ANSWER_TIMEOUT_MS = 60_000;
 // People's own questions (a count over years of runs) may take longer than what the engine asks.
-const POOL_PATIENCE = 5;
+export const POOL_PATIENCE = 5;
 
 function config(options: ConnectionOptions): pg.ClientConfig {
   return {
@@ -114,18 +114,43 @@ export class EngineConnection implements Runner {
   }
 }
 
-/** A runner for one loop of the engine: one connection, opened when first needed and again when it was lost. */
+/** When a connection is too old to be trusted with another statement, in milliseconds. */
+export interface LinkAge {
+  /** Since its last use: something between us and the server may have forgotten it without a word. */
+  idleMs?: number;
+  /** Since it was opened. */
+  lifetimeMs?: number;
+}
+
+/** A runner for one loop of the engine: one connection, opened when first needed and again when it was lost or has become too old. */
 export class Link implements Runner {
   private connection: EngineConnection | undefined;
   private opening: Promise<EngineConnection> | undefined;
   private closed = false;
+  private openedAt = 0;
+  private usedAt = 0;
 
-  constructor(private readonly open: () => Promise<EngineConnection>) {}
+  constructor(
+    private readonly open: () => Promise<EngineConnection>,
+    private readonly age: LinkAge = {},
+  ) {}
 
   async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    this.retire();
     const { connection } = this;
+    this.usedAt = performance.now();
     if (connection && !connection.broken) return connection.rows<Row>(statement, values);
     return (await this.reconnect()).rows<Row>(statement, values);
+  }
+
+  // What is still on its way on the old connection is answered before it ends.
+  private retire(): void {
+    const { connection, age, openedAt, usedAt } = this;
+    const now = performance.now();
+    const isOld = (age.idleMs && now - usedAt > age.idleMs) || (age.lifetimeMs && now - openedAt > age.lifetimeMs);
+    if (!connection || !isOld) return;
+    this.connection = undefined;
+    void connection.close();
   }
 
   async close(): Promise<void> {
@@ -140,6 +165,7 @@ export class Link implements Runner {
       this.opening = undefined;
     });
     this.connection = await this.opening;
+    this.openedAt = performance.now();
     return this.connection;
   }
 }

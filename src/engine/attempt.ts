@@ -1,6 +1,5 @@
 // One attempt of a task: its clock, its abort signal, and the context it hands to the task.
 
-import type { EntityManager } from 'typeorm';
 import { createCompletionToken, type Runner, reportProgress, rootOf } from '../../libs/store/index.js';
 import { toJsonText } from '../payload.js';
 import type { TaskContext, TaskLogger } from '../tasks/task-context.js';
@@ -64,7 +63,7 @@ export class Attempt {
   }
 
   context(manager: unknown): TaskContext {
-    return new AttemptContext(this, manager);
+    return contextOf(this, manager);
   }
 
   // Most tasks never look at it, and making one costs as much as the rest of a small attempt.
@@ -105,67 +104,48 @@ export class Attempt {
   }
 }
 
-// What a task is given: plain values are read off the item, the rest is made when it is asked for. Its functions are bound,
-// because a task takes them apart: `({ orderId }, { heartbeat, signal })`.
-class AttemptContext implements TaskContext {
-  readonly executionId: string;
-  readonly taskName: string;
-  readonly parentId: string | null;
-  readonly queue: string;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly idempotencyKey: string;
-  readonly lastProgress: unknown;
-  readonly #attempt: Attempt;
-  readonly #manager: unknown;
+// What a task is given. All of it are properties of its own, so that it can be taken apart, spread and proxied; what is costly
+// is made when it is asked for.
+function contextOf(attempt: Attempt, manager: unknown): TaskContext {
+  const { item, policy } = attempt;
+  const context = {
+    __proto__: WITHOUT_MANAGER,
+    executionId: item.id,
+    taskName: item.name,
+    parentId: item.parentId,
+    rootId: rootOf(item.id),
+    queue: item.queue,
+    attempt: item.attempts + 1,
+    maxAttempts: policy.maxAttempts,
+    idempotencyKey: item.options?.idempotencyKey ?? item.id,
+    lastProgress: item.progress ?? undefined,
+    get signal() {
+      return attempt.signal;
+    },
+    get logger() {
+      return labelled(attempt.parts.logger, `[${item.name} ${item.id}]`);
+    },
+    heartbeat: (progress?: unknown) => attempt.heartbeat(progress),
+    completeLater: () => attempt.completeLater(),
+  };
+  if (manager !== undefined) Object.defineProperty(context, 'manager', { value: manager, enumerable: true });
+  return context as unknown as TaskContext;
+}
 
-  constructor(attempt: Attempt, manager: unknown) {
-    const { item, policy } = attempt;
-    this.executionId = item.id;
-    this.taskName = item.name;
-    this.parentId = item.parentId;
-    this.queue = item.queue;
-    this.attempt = item.attempts + 1;
-    this.maxAttempts = policy.maxAttempts;
-    this.idempotencyKey = item.options?.idempotencyKey ?? item.id;
-    this.lastProgress = item.progress ?? undefined;
-    this.#attempt = attempt;
-    this.#manager = manager;
-  }
+const WITHOUT_MANAGER = {
+  get manager(): never {
+    const { taskName } = this as unknown as TaskContext;
+    throw new Error(`ctx.manager exists only in transactional tasks. Declare "${taskName}" with @Task({ transactional: true }).`);
+  },
+};
 
-  get rootId(): string {
-    return rootOf(this.executionId);
-  }
-
-  get signal(): AbortSignal {
-    return this.#attempt.signal;
-  }
-
-  get logger(): TaskLogger {
-    const { logger } = this.#attempt.parts;
-    const label = `[${this.taskName} ${this.executionId}]`;
-    return {
-      debug: (message) => logger.debug(`${label} ${message}`),
-      log: (message) => logger.log(`${label} ${message}`),
-      warn: (message) => logger.warn(`${label} ${message}`),
-      error: (message, stack) => logger.error(`${label} ${message}`, stack),
-    };
-  }
-
-  get heartbeat(): TaskContext['heartbeat'] {
-    return (progress) => this.#attempt.heartbeat(progress);
-  }
-
-  get completeLater(): TaskContext['completeLater'] {
-    return () => this.#attempt.completeLater();
-  }
-
-  get manager(): EntityManager {
-    if (this.#manager === undefined) {
-      throw new Error(`ctx.manager exists only in transactional tasks. Declare "${this.taskName}" with @Task({ transactional: true }).`);
-    }
-    return this.#manager as EntityManager;
-  }
+function labelled(logger: EngineLogger, label: string): TaskLogger {
+  return {
+    debug: (message) => logger.debug(`${label} ${message}`),
+    log: (message) => logger.log(`${label} ${message}`),
+    warn: (message) => logger.warn(`${label} ${message}`),
+    error: (message, stack) => logger.error(`${label} ${message}`, stack),
+  };
 }
 
 const STOPPED: Record<StopReason, string> = {

@@ -55,6 +55,9 @@ const MAX_UNITS = 500;
 const MAX_ROWS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 250;
+// After a group in which somebody lost its fence, so many are written the careful way at once: losers come in swarms (a flood of
+// signals to one run), and each hope that fails is a second statement and a line in the server's log.
+const CAREFUL_GROUPS = 16;
 
 /** Writes finished work in groups. */
 export class Committer {
@@ -62,6 +65,7 @@ export class Committer {
   private running = false;
   private idle: (() => void)[] = [];
   private stopped = false;
+  private careful = 0;
 
   constructor(
     private readonly db: Runner,
@@ -184,7 +188,10 @@ export class Committer {
       if (turn) place.turn = turns.push(task ? { ...turn, needs: place.task } : turn) - 1;
       places.set(n, place);
     }
-    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims, hopeful: true });
+    const hopeful = this.careful === 0;
+    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims, hopeful });
+    const lost = outcome.turns.includes(false) || outcome.tasks.includes(false);
+    this.careful = lost ? CAREFUL_GROUPS : Math.max(0, this.careful - 1);
     return works.map((_, n) => {
       const { task, turn } = places.get(n) ?? {};
       return { task: task !== undefined && outcome.tasks[task], turn: turn !== undefined && outcome.turns[turn], certain };

@@ -7,10 +7,13 @@ import { join } from 'node:path';
 export interface SnapshotStore {
   /** Snapshots of more bytes than this go here; smaller ones stay in their row. */
   readonly thresholdBytes: number;
-  /** Stores before the turn commits, under a name that no other turn uses; answers the reference that the row keeps. */
-  put(executionId: string, fence: number, snapshot: string): Promise<string>;
+  /**
+   * Stores before the turn commits; answers the reference that the row keeps. Every call has a name of its own, safe as a file
+   * or object name: two workers may run the same turn, and the loser must not write over what the winner's row names.
+   */
+  put(name: string, snapshot: string): Promise<string>;
   get(reference: string): Promise<string>;
-  /** Called after the commit that replaced it; may be called twice. */
+  /** Called after the commit that replaced it, or that it was made for in vain; may be called twice. */
   remove(reference: string): Promise<void>;
 }
 
@@ -21,12 +24,10 @@ export class FileSnapshotStore implements SnapshotStore {
     readonly thresholdBytes = 64 * 1024,
   ) {}
 
-  async put(executionId: string, fence: number, snapshot: string): Promise<string> {
+  async put(name: string, snapshot: string): Promise<string> {
     await mkdir(this.folder, { recursive: true });
-    // Ids may hold any character; the file name must not.
-    const name = `${Buffer.from(executionId).toString('base64url')}.${fence}.json`;
-    await writeFile(join(this.folder, name), snapshot);
-    return name;
+    await writeFile(join(this.folder, `${name}.json`), snapshot);
+    return `${name}.json`;
   }
 
   async get(reference: string): Promise<string> {

@@ -51,9 +51,12 @@ export class TurnLane {
   async written(outcome: TurnOutcome, result: CommitResult): Promise<void> {
     const { cache, parts } = this.place;
     if (outcome.keep && result.turn && result.certain) cache.put(outcome.keep.item.id, outcome.keep);
-    if (!outcome.stale || !result.turn) return;
+    const { state } = outcome.commit;
+    const made = state.action === 'store' ? state.snapshotRef : undefined;
+    const useless = result.turn ? outcome.stale : result.certain ? made : undefined;
+    if (!useless) return;
     try {
-      await parts.snapshots?.remove(outcome.stale);
+      await parts.snapshots?.remove(useless);
     } catch (error) {
       this.place.trouble('snapshot store', error);
     }

@@ -1,5 +1,6 @@
 // Runs one turn of a workflow: state and events in, something to be written out.
 
+import { createHash } from 'node:crypto';
 import type { FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/index.js';
 import { childId, type LoadedRun, rootOf, type StoredEvent, type TurnCommit, turnCommit } from '../../libs/store/index.js';
 import type { EngineEvents } from './engine-events.js';
@@ -190,7 +191,9 @@ export class TurnRunner {
       events.emit({ type: 'snapshot-large', executionId: item.id, name: item.name, bytes: Buffer.byteLength(snapshot) });
     }
     if (!snapshots || Buffer.byteLength(snapshot) <= snapshots.thresholdBytes) return { snapshot };
-    return { snapshot: null, snapshotRef: await reach(() => snapshots.put(item.id, item.fence + 1, snapshot)) };
+    // Ids may hold any character; a name of a file must not, and has its limit.
+    const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${item.fence + 1}.${this.parts.uuid()}`;
+    return { snapshot: null, snapshotRef: await reach(() => snapshots.put(name, snapshot)) };
   }
 
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its

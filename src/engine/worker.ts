@@ -106,8 +106,10 @@ export class Worker {
     const toLookAt: HeldItem[] = [];
     // They take their room while it is decided which of them may run.
     place.running += claimed.length;
-    const admitted = await this.guard.admit(claimed);
-    place.running -= claimed.length;
+    const admitted = await this.guard.admit(claimed).finally(() => {
+      place.running -= claimed.length;
+    });
+    if (admitted.length < claimed.length) place.loops.claims.roomFreed();
     for (const item of admitted) {
       if (item.type === 'task' && item.run) void this.tasks.perform(item);
       else toLookAt.push(item);

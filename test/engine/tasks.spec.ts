@@ -19,6 +19,25 @@ async function completeByToken({ db }: Store, token: string, output: string): Pr
 describe('tasks', () => {
   const kit = useHarness();
 
+  it('may take their context apart, copy and wrap it', async () => {
+    const harness = await kit.open({
+      tasks: {
+        curious: async (_: unknown, context: TaskContext) => {
+          const { heartbeat, ...rest } = context;
+          const copy = { ...rest, heartbeat };
+          await heartbeat({ half: true });
+          const same = new Proxy(context, {}).signal === copy.signal;
+          return [same, copy.signal.aborted, copy.rootId === context.executionId, typeof copy.completeLater, typeof copy.logger.log];
+        },
+        plain: (_: unknown, context: TaskContext) => context.manager,
+      },
+    });
+    await harness.engine();
+    expect((await harness.ended(await harness.start('curious'))).value).toEqual([true, false, true, 'function', 'function']);
+    const refused = await harness.ended(await harness.start('plain'));
+    expect(refused.error).toMatchObject({ message: expect.stringContaining('Declare "plain" with @Task({ transactional: true })') });
+  });
+
   it('are tried again after a failure, with the same idempotency key, until their attempts are used up', async () => {
     const seen: string[] = [];
     const harness = await kit.open({

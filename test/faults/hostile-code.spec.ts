@@ -50,10 +50,10 @@ describe('hostile code', () => {
       tasks: { one: () => 1 },
       snapshots: {
         thresholdBytes: 0,
-        async put(id, fence, snapshot) {
+        async put(name, snapshot) {
           reach();
-          files.set(`${id}.${fence}`, snapshot);
-          return `${id}.${fence}`;
+          files.set(name, snapshot);
+          return name;
         },
         async get(reference) {
           reach();
