@@ -1,7 +1,8 @@
 // Writes what was measured into docs/benchmarks.md, between its markers, with plots beside it.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { barTable } from './bars.mjs';
 import { barChart } from './plot.mjs';
 import { mediansOf } from './results.mjs';
 import { SERVER_SETTINGS } from './venue.mjs';
@@ -9,6 +10,8 @@ import { WORKLOADS } from './workloads.mjs';
 
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const PLOTS = new URL('../../docs/benchmarks/', import.meta.url);
+const RESULTS = new URL('results.json', PLOTS);
+const ORDER = Object.keys(WORKLOADS);
 const BEGIN = '<!-- results: written by npm run bench:peers -- --write -->';
 const END = '<!-- /results -->';
 
@@ -35,10 +38,11 @@ const CHARTS = [
   ['drain1', 'walBytes', 'WAL bytes over the life of a task (less is better)'],
 ];
 
-export async function writeDocument({ results, contestants, versions, rounds, quick }) {
-  const medians = mediansOf(results);
+export function writeDocument({ results: measured, contestants, versions, rounds, quick }) {
+  const results = [...earlier(measured), ...measured];
+  const medians = mediansOf(results).sort((a, b) => ORDER.indexOf(a.workload) - ORDER.indexOf(b.workload));
   mkdirSync(PLOTS, { recursive: true });
-  writeFileSync(new URL('results.json', PLOTS), `${JSON.stringify({ versions, rounds, results }, null, 1)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify({ versions, results }, null, 1)}\n`);
   const plots = CHARTS.map(([workload, number, title]) => {
     const bars = medians
       .filter((one) => one.workload === workload && one.numbers[number] !== undefined)
@@ -50,8 +54,17 @@ export async function writeDocument({ results, contestants, versions, rounds, qu
   const tables = [...new Set(medians.map(({ workload }) => workload))].map((name) => tableOf(name, medians, contestants));
   const [before, rest] = readFileSync(PAGE, 'utf8').split(BEGIN);
   const [, after] = rest.split(END);
-  const made = [conditions({ contestants, versions, rounds, quick }), ...plots, ...tables].join('\n\n');
+  const made = [conditions({ contestants, versions, rounds, quick }), barTable(medians), ...plots, ...tables].join('\n\n');
   writeFileSync(PAGE, `${before}${BEGIN}\n\n${made}\n\n${END}${after}`);
+}
+
+// A run of some workloads renews those, and leaves what an earlier run says of the others.
+function earlier(measured) {
+  if (!existsSync(RESULTS)) return [];
+  const renewed = new Set(measured.map(({ workload, contestant }) => `${workload}/${contestant}`));
+  return JSON.parse(readFileSync(RESULTS, 'utf8')).results.filter(
+    ({ workload, contestant }) => workload in WORKLOADS && !renewed.has(`${workload}/${contestant}`),
+  );
 }
 
 function conditions({ contestants, versions, rounds, quick }) {

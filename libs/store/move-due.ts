@@ -9,6 +9,8 @@ export interface MovedDue {
   nextInMs: number | null;
   /** Queues that got work. */
   queues: string[];
+  /** There are bounds that have passed (`readOverdue`). */
+  overdue: boolean;
 }
 
 // One round: at most `limit` rows, those that another worker is moving are skipped. A timer fires only when the database's
@@ -34,7 +36,8 @@ const MOVE = sql(
   )
   SELECT (SELECT count(*) FROM due)::integer AS moved, coalesce((SELECT array_agg(DISTINCT queue) FROM found), '{}') AS queues,
     (SELECT greatest(0, extract(epoch FROM s.due_at - clock_timestamp()) * 1000)::float8 FROM rhythm.scheduled_queue s
-      WHERE s.due_at > now() ORDER BY s.due_at LIMIT 1) AS "nextInMs"`,
+      WHERE s.due_at > now() ORDER BY s.due_at LIMIT 1) AS "nextInMs",
+    EXISTS (SELECT 1 FROM rhythm.scheduled_queue s WHERE s.due_at <= now() AND s.kind = ANY('{deadline,start,grace}'::text[])) AS overdue`,
 );
 
 // Bounds of whole executions. They are not moved but read, and acted on by a fenced write; the row goes with the end.
@@ -87,7 +90,7 @@ export async function moveDue(db: Runner, limit = 1_000): Promise<MovedDue> {
 }
 
 /** The bounds that have passed, oldest first. */
-export async function readOverdue(db: Runner, limit = 100): Promise<Overdue[]> {
+export async function readOverdue(db: Runner, limit: number): Promise<Overdue[]> {
   return db.rows<Overdue>(OVERDUE, [limit]);
 }
 

@@ -41,7 +41,12 @@ export const SCHEMA = {
     maxRetryDelay: duration('Longest wait between attempts.', '5m'),
   },
   history: {
-    maxSteps: integer('Finished steps kept per workflow run; 0 for none.', 1_000, 0, 1_000_000),
+    maxSteps: integer(
+      'Finished steps kept per workflow run, and up to a twentieth more before the oldest go; 0 for none.',
+      1_000,
+      0,
+      1_000_000,
+    ),
   },
   cancel: {
     grace: duration('How long a cancelled flow may clean up.', '1m'),

@@ -29,6 +29,7 @@ export interface TimerLoopParts {
 }
 
 const BATCH = 1_000;
+const OVERDUE_BATCH = 100;
 const CHILDREN_CANCELLED = 'Its total timeout ended it together with the children it waited for, so it cannot continue. Start it anew.';
 
 /** The timer loop of one worker. Every worker has one; rows that another is moving are skipped. */
@@ -67,10 +68,10 @@ export class TimerLoop {
     while (this.running) {
       let wait = this.parts.pollMs;
       try {
-        const { moved, nextInMs, queues } = await moveDue(this.link, BATCH);
+        const { moved, nextInMs, queues, overdue } = await moveDue(this.link, BATCH);
         if (queues.length > 0) this.parts.woke(queues);
-        await this.actOnOverdue();
-        if (moved >= BATCH) continue;
+        const moreOverdue = overdue && (await this.actOnOverdue());
+        if (moved >= BATCH || moreOverdue) continue;
         if (nextInMs !== null) this.alarm.within(nextInMs);
       } catch (error) {
         if (!this.running) return;
@@ -81,17 +82,23 @@ export class TimerLoop {
     }
   }
 
-  // Bounds of whole executions end them by a fenced write, so that complete ∥ cancel ∥ timeout has one winner.
-  private async actOnOverdue(): Promise<void> {
-    const overdue = await readOverdue(this.link);
-    if (overdue.length === 0) return;
+  // Bounds of whole executions end them by a fenced write, so that complete ∥ cancel ∥ timeout has one winner. Answers whether
+  // there may be more: a full batch of which something was settled.
+  private async actOnOverdue(): Promise<boolean> {
+    const overdue = await readOverdue(this.link, OVERDUE_BATCH);
+    let settled = 0;
     const idle = overdue.filter((row) => isMoot(row));
     if (idle.length > 0) await dropScheduled(this.link, idle);
+    settled += idle.length;
     for (const row of overdue.filter((one) => !isMoot(one))) {
       const { tasks, turns } = await commitWork(this.link, endOf(row, this.parts.workerId));
-      if (tasks[0] || turns[0]) this.parts.ended(row.id);
+      if (tasks[0] || turns[0]) {
+        settled++;
+        this.parts.ended(row.id);
+      }
       if (row.parentId) this.parts.woke([ANY]);
     }
+    return overdue.length === OVERDUE_BATCH && settled > 0;
   }
 }
 
