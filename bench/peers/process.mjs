@@ -32,6 +32,14 @@ const calls = {
   },
   bulk: (count, payload) => timed(() => client.bulk(count, payload)),
   single: (count, inFlight, payload) => timed(() => keepInFlight(count, inFlight, () => client.single(payload))),
+  /** So many jobs per second for a while, a hundredth of them at a time. */
+  async paced(perSecond, time, payload) {
+    const began = performance.now();
+    for (let tick = 0; tick < time * 100; tick++) {
+      await client.bulk(perSecond / 100, payload);
+      await pause(Math.max(0, began + (tick + 1) * 10 - performance.now()));
+    }
+  },
   /** One job at a time, each after the last was picked up and the worker has come to rest. */
   async pickup(at) {
     await client.pickup(at ?? String(process.hrtime.bigint()));

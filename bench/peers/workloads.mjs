@@ -6,6 +6,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const seconds = (nanoseconds) => Number(nanoseconds) / 1e9;
 const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
 
+const PACE = 10_000;
+
 /** How much work a measurement has: enough for the fast, not endless for the slow. */
 const SLOW = { DBOS: 0.2 };
 const scaled = (stage, count) => Math.max(100, Math.round(count * (SLOW[stage.contestant.name] ?? 1)));
@@ -175,6 +177,23 @@ export const WORKLOADS = {
     full: 60_000,
     quick: 20_000,
     play: (stage, count) => drain(stage, { count, processes: 4 }),
+  },
+  paced: {
+    title: '10,000 tasks per second, as they come',
+    needs: 'paced',
+    full: 10,
+    quick: 3,
+    async play(stage, time) {
+      const client = await stage.client();
+      const workers = await stage.workers(1, { concurrency: 500 });
+      await client.call('paced', PACE, 1, PAYLOAD);
+      const began = process.hrtime.bigint();
+      await client.call('paced', PACE, time, PAYLOAD);
+      await noops(workers, PACE * (time + 1));
+      const took = BigInt(await client.call('untilDone', 'noop')) - began;
+      const { extra } = await workers[0].call('usage');
+      return { perSecond: (PACE * time) / seconds(took), ...claimTimes([extra]) };
+    },
   },
   pickup: { title: 'pickup on an idle worker', full: 400, quick: 100, play: (stage, count) => latencies(stage, { count }) },
   steps5: {

@@ -27,7 +27,7 @@ export const SCHEMA = {
   worker: {
     queues: names('The queues this worker serves.', ['default']),
     concurrency: integer('Tasks that run at one time in this process.', 50, 1, 100_000),
-    claimBatch: integer('Most executions taken from the queue at once.', 100, 1, 5_000),
+    claimBatch: integer('Most executions taken from the queue at once.', 200, 1, 5_000),
     pollInterval: duration('How often an idle worker looks when no notification comes.', '1s', '10ms'),
     heartbeatInterval: duration('How often a worker says that it lives.', '5s', '50ms'),
     deadAfter: duration('Silence after which its work is given to others.', '30s', '200ms'),

@@ -47,7 +47,7 @@ export interface EngineOptions {
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   queues: ['default'],
   concurrency: 50,
-  claimBatch: 100,
+  claimBatch: 200,
   pollMs: 1_000,
   heartbeatMs: 5_000,
   deadAfterMs: 30_000,

@@ -11,7 +11,22 @@ export const about = {
   name: 'Rhythm',
   store: 'postgres',
   settings: 'defaults, but for worker.concurrency; bulk by startMany, single by start (starts that come together share a statement)',
-  can: ['bulk', 'single', 'drain', 'pickup', 'steps5', 'steps20', 'parallel10', 'sleepers', 'loop', 'fanout', 'contend', 'beside', 'idle'],
+  can: [
+    'bulk',
+    'single',
+    'drain',
+    'pickup',
+    'steps5',
+    'steps20',
+    'parallel10',
+    'sleepers',
+    'loop',
+    'fanout',
+    'contend',
+    'beside',
+    'idle',
+    'paced',
+  ],
 };
 
 const LOOP = Number(process.env.BENCH_LOOP ?? 10_000);
