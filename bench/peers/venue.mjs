@@ -18,7 +18,7 @@ export const SERVER_SETTINGS = {
 
 export async function openVenue() {
   const folder = mkdtempSync(join(tmpdir(), 'rhythm-bench-'));
-  const server = await startEmbedded({ dataDir: folder, durable: true, settings: SERVER_SETTINGS });
+  const server = await startEmbedded({ durable: true, settings: SERVER_SETTINGS });
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   const redis = await startRedis(folder);

@@ -2,6 +2,7 @@
 
 import type { EntityManager } from 'typeorm';
 import { createCompletionToken, type Runner, reportProgress, rootOf } from '../../libs/store/index.js';
+import { NonRetryableError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import type { TaskContext, TaskLogger } from '../tasks/task-context.js';
 import type { TaskPolicy } from '../tasks/task-options.js';
@@ -133,7 +134,10 @@ class AttemptContext {
   }
 
   get manager(): EntityManager {
-    throw new Error(`ctx.manager exists only in transactional tasks. Declare "${this.taskName}" with @Task({ transactional: true }).`);
+    throw new NonRetryableError(
+      `ctx.manager exists only in transactional tasks. Declare "${this.taskName}" with @Task({ transactional: true }).`,
+      { code: 'RHYTHM_NOT_TRANSACTIONAL' },
+    );
   }
 }
 

@@ -51,7 +51,7 @@ export class CompletionService {
     const target = await findToken(this.store.db, checkText(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN'));
     if (!target)
       throw new CompletionTokenError(
-        'The token is not one that a task gave away, or its task was removed. Use what ctx.completeLater() returned, unchanged.',
+        'The token is wrong or used up: its task has ended or was removed. Use what ctx.completeLater() returned, unchanged and once.',
       );
     if (!target.valid) throw tooLate(target);
     const { id, bucket, fence, startedAt, parentId, parentCall } = target;

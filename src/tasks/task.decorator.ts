@@ -28,7 +28,13 @@ export function Task(options: TaskOptions): TaskDecorator;
 export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOptions = {}): TaskDecorator {
   const options = typeof nameOrOptions === 'object' ? nameOrOptions : maybeOptions;
   const name = typeof nameOrOptions === 'string' ? nameOrOptions : options.name;
-  return (_target, _key, descriptor) => {
+  return (_target, key, descriptor) => {
+    // Decorators of the later standard are called with a method and a context object instead.
+    if (typeof (descriptor as { value?: unknown } | undefined)?.value !== 'function') {
+      throw new TypeError(
+        `@Task was not given a method${typeof key === 'object' ? '' : ` ("${String(key)}")`}. Put it on a method of a class, and set "experimentalDecorators": true in tsconfig.json: Nest needs it too.`,
+      );
+    }
     const mark: TaskMark = { name, options };
     Object.defineProperty(descriptor.value as object, TASK_METADATA, { value: mark, configurable: true });
   };
