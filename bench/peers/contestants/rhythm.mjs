@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { Link, Store } from '../../../dist/esm/libs/store/index.js';
 import { ExecutionService, RhythmModule, Task } from '../../../dist/esm/src/index.js';
+import { PAYLOAD } from '../workloads.mjs';
 import { UNFINISHED } from './backlog.mjs';
 
 export const about = {
@@ -42,7 +43,6 @@ const FLOWS = {
   loop: steps(LOOP),
   fanout: together(FANOUT),
 };
-const PAYLOAD = { order: 'b3f1c2d4-0000-4000-8000-1234567890ab', amount: 1999, currency: 'EUR', note: 'thank you' };
 
 export async function prepare(url) {
   await (await Store.open({ url })).close();
