@@ -47,6 +47,8 @@ export interface Claim {
 // Delete and lease row per batch: 48–57k tasks/s at batch 100 and 410–680 WAL bytes per task, against 27–39k and twice the
 // WAL for status updates. Rows are deleted by ctid: they are locked here and never updated, so it cannot move. Executions
 // are only read; two workers may hold the same run, and the fence lets one of them commit.
+// What few executions have comes as one column, which is empty for the rest; what is true of the whole claim comes first, once:
+// every column of every row is written, read and copied (25 columns → 15: CPU per task of the server −0.6 µs, of Node −1 µs).
 const CLAIM = sql(
   'claim_work',
   `WITH picked AS (
@@ -57,28 +59,73 @@ const CLAIM = sql(
     ))
     RETURNING execution_id, bucket, rank, seq, fence
   ), items AS MATERIALIZED (
-    SELECT p.rank, p.seq, p.fence IS NOT NULL AS run, e.id, e.bucket, e.type, e.target_name, e.queue, e.priority, e.status, e.fence,
-      e.attempts, e.crashes, e.parent_id, e.parent_call, e.version, e.options, e.tags, e.progress, e.created_at, e.cancelled_at,
-      CASE WHEN e.type = 'task' THEN coalesce(e.inputs_verbatim::text, e.inputs::text) END AS input
+    SELECT e.id, e.bucket, e.type, e.target_name, e.queue, e.fence, e.parent_id, e.parent_call, e.version, p.rank, p.seq, p.fence IS NOT NULL AS run,
+      CASE WHEN e.type = 'task' THEN coalesce(e.inputs_verbatim::text, e.inputs::text) END AS input,
+      CASE WHEN e.type = 'workflow' THEN floor(extract(epoch FROM e.created_at) * 1000)::float8 END AS created_at,
+      CASE WHEN e.status <> 'pending' OR e.attempts > 0 OR e.crashes > 0 OR e.options IS NOT NULL OR e.tags IS NOT NULL OR e.progress IS NOT NULL OR e.cancelled_at IS NOT NULL
+        THEN json_build_object('status', e.status, 'attempts', e.attempts, 'crashes', e.crashes, 'options', e.options, 'tags', e.tags, 'progress', e.progress,
+          'cancelled', e.cancelled_at IS NOT NULL) END AS more
     FROM picked p JOIN rhythm.executions e ON e.id = p.execution_id AND e.bucket = p.bucket
     WHERE (p.fence = e.fence AND e.status = 'pending') OR (p.fence IS NULL AND e.status IN ('pending', 'suspended', 'paused'))
   ), held AS (
     INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
     SELECT $1, $2, array_agg(id), array_agg(bucket), array_agg(fence) FROM items HAVING count(*) > 0
   )
-  SELECT (SELECT count(*) FROM picked) AS taken,
-    (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items))) AS ended, (extract(epoch FROM now()) * 1000)::float8 AS now,
-    i.id, i.bucket, i.type, i.target_name AS name, i.queue, i.priority, i.status, i.fence, i.attempts, i.crashes,
-    i.parent_id AS "parentId", i.parent_call AS "parentCall", i.version, i.options, i.tags, i.progress, i.run, i.input,
-    CASE WHEN i.type = 'workflow' THEN floor(extract(epoch FROM i.created_at) * 1000)::float8 END AS "createdAt", i.cancelled_at IS NOT NULL AS cancelled, i.rank, i.seq
-  FROM (SELECT 1) one LEFT JOIN items i ON true`,
+  SELECT NULL AS id, NULL::smallint AS bucket, NULL AS type, NULL AS name, NULL AS queue, NULL::bigint AS fence, NULL AS "parentId", NULL::integer AS "parentCall", NULL AS version,
+    NULL::smallint AS rank, NULL::bigint AS seq, NULL::boolean AS run, NULL AS input, NULL::float8 AS "createdAt",
+    json_build_object('taken', (SELECT count(*) FROM picked), 'now', extract(epoch FROM now()) * 1000,
+      'ended', (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items)))) AS more
+  UNION ALL
+  SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more FROM items`,
 );
+
+type Columns =
+  | 'id'
+  | 'bucket'
+  | 'type'
+  | 'name'
+  | 'queue'
+  | 'fence'
+  | 'parentId'
+  | 'parentCall'
+  | 'version'
+  | 'run'
+  | 'input'
+  | 'createdAt';
+type ItemRow = Pick<ClaimedItem, Columns> & { rank: number; seq: number; more: Partial<ClaimedItem> | null };
+type HeadRow = { id: null; more: Pick<Claim, 'taken' | 'now'> & { ended: string[] | null } };
 
 /** Claims up to `limit` rows of the given queues, the first queue first. The claim id is the worker's own choice. */
 export async function claimWork(db: Runner, workerId: string, claimId: string, queues: readonly string[], limit: number): Promise<Claim> {
-  type Row = ClaimedItem & { taken: number; ended: string[] | null; now: number; rank: number; seq: number };
-  const rows = await db.rows<Row>(CLAIM, [workerId, claimId, queues, limit]);
-  const items = rows.filter((row) => row.id !== null);
-  items.sort((a, b) => a.rank - b.rank || a.seq - b.seq);
-  return { claimId, items, taken: rows[0].taken, ended: rows[0].ended ?? [], now: rows[0].now };
+  const [head, ...found] = await db.rows<HeadRow | ItemRow>(CLAIM, [workerId, claimId, queues, limit]);
+  const { taken, now, ended } = (head as HeadRow).more;
+  const rows = found as ItemRow[];
+  rows.sort((a, b) => a.rank - b.rank || a.seq - b.seq);
+  return { claimId, items: rows.map(itemOf), taken, ended: ended ?? [], now };
+}
+
+function itemOf(row: ItemRow): ClaimedItem {
+  const { more } = row;
+  return {
+    id: row.id,
+    bucket: row.bucket,
+    type: row.type,
+    name: row.name,
+    queue: row.queue,
+    priority: -row.rank,
+    status: more?.status ?? 'pending',
+    fence: row.fence,
+    attempts: more?.attempts ?? 0,
+    crashes: more?.crashes ?? 0,
+    parentId: row.parentId,
+    parentCall: row.parentCall,
+    version: row.version,
+    options: more?.options ?? null,
+    tags: more?.tags ?? null,
+    progress: more?.progress ?? null,
+    run: row.run,
+    input: row.input,
+    createdAt: row.createdAt,
+    cancelled: more?.cancelled ?? false,
+  };
 }

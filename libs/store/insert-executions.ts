@@ -1,5 +1,6 @@
 // Starts executions: one statement for any number of them, in the caller's transaction or the engine's.
 
+import { type ArrayType, arrayBytes } from './array-bytes.js';
 import { arrayText } from './array-text.js';
 import { bucketOf } from './ids.js';
 import { jsonColumns } from './json-columns.js';
@@ -62,14 +63,16 @@ export interface StartOutcome {
 // Only inserts, on keys that no other transaction can share (a caller's own id may wait for its twin): an open user
 // transaction holds nobody up. The due times are read from the inserted options, so that no CTE joins another.
 // They count from statement_timestamp(): now() is when the caller's transaction began, which may be long ago.
+// Each row has a time of its own: lists are read by the index on time, which leaves ties to be sorted (a million rows of one
+// instant: 0.7 s per page).
 // ON CONFLICT makes every insert a tentative one that is confirmed by a second record, 48 bytes of WAL per row; ids that
 // nobody else can have go without.
 const insert = (name: string, onConflict: string) =>
   sql(
     name,
     `WITH new AS (
-    INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
-    SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
+    INSERT INTO rhythm.executions (created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
+    SELECT clock_timestamp(), d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
       d.inputs::json, d.inputs_verbatim::json, d.tags::text[], d.options::jsonb
     FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
       AS d(id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
@@ -104,10 +107,10 @@ const TWINS = sql(
 /** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
 export async function insertExecutions(db: Runner, executions: readonly NewExecution[]): Promise<StartOutcome[]> {
   if (executions.every(({ fresh }) => fresh)) {
-    await db.rows(INSERT_FRESH, executionColumns(executions).map(arrayText));
+    await db.rows(INSERT_FRESH, parameters(executions));
     return executions.map(({ id }) => ({ id, outcome: 'created' }));
   }
-  const inserted = new Set((await db.rows<{ id: string }>(INSERT, executionColumns(executions).map(arrayText))).map((row) => row.id));
+  const inserted = new Set((await db.rows<{ id: string }>(INSERT, parameters(executions))).map((row) => row.id));
   if (inserted.size === executions.length) return executions.map(({ id }) => ({ id, outcome: 'created' }));
   return nameTwins(db, executions, inserted);
 }
@@ -142,6 +145,15 @@ function canonical(text: string | undefined): string {
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
       : value,
   );
+}
+
+const TYPES: readonly ArrayType[] = [
+  ...(['text', 'smallint', 'text', 'text', 'text', 'smallint', 'text', 'integer'] as const),
+  ...(['text', 'text', 'text', 'text', 'text'] as const),
+];
+
+function parameters(executions: readonly NewExecution[]): Buffer[] {
+  return executionColumns(executions).map((column, n) => arrayBytes(TYPES[n], column));
 }
 
 /** The columns of new executions, each a list in the order of the executions. */

@@ -64,6 +64,19 @@ describe('listExecutions', () => {
     await expect(listExecutions(store.db, { cursor: 'nonsense' })).rejects.toThrow('unchanged');
   });
 
+  it('gives executions that are started together times of their own, so that a page of them need not sort them all', async () => {
+    await insertExecutions(
+      store.db,
+      Array.from({ length: 1000 }, (_, n) => task(`many${n}`, { targetName: 'many' })),
+    );
+    const listed = (await listExecutions(store.db, { name: 'many', limit: 1000 })).items.map((item) => item.id);
+    const [{ n }] = await store.db.rows<{ n: number }>(
+      sql('spec_times', `SELECT count(DISTINCT created_at)::integer AS n FROM rhythm.executions WHERE target_name = 'many'`),
+    );
+    expect(listed).toHaveLength(1000);
+    expect(n).toBeGreaterThan(100);
+  });
+
   it('answers a start with the same id: the same run, or a conflict that says what differs', async () => {
     const start = async (extra: Partial<NewExecution>) => (await insertExecutions(store.db, [task('same', extra)]))[0];
     expect(await start({ input: '{"a":1,"b":2}' })).toEqual({ id: 'same', outcome: 'created' });

@@ -13,13 +13,24 @@ function fakeStore(refused: string[] = []): Runner & { statements: string[][] } 
   return {
     statements,
     async rows(_statement, values = []) {
-      const ids = (values[0] as string).slice(1, -1).split(',');
+      const ids = textsOf(values[0] as Buffer);
       statements.push(ids);
       await new Promise((resolve) => setImmediate(resolve));
       if (ids.some((id) => refused.includes(id))) throw Object.assign(new pg.DatabaseError('invalid byte', 0, 'error'), { code: '22021' });
       return ids.map((id) => ({ id })) as never;
     },
   };
+}
+
+// An array of texts in PostgreSQL's binary form: a head of twenty bytes, then each with its length before it.
+function textsOf(bytes: Buffer): string[] {
+  const texts: string[] = [];
+  for (let at = 20; at < bytes.length; ) {
+    const end = at + 4 + bytes.readInt32BE(at);
+    texts.push(bytes.toString('utf8', at + 4, end));
+    at = end;
+  }
+  return texts;
 }
 
 describe('single starts', () => {

@@ -9,7 +9,12 @@ import { waitFor } from '../support/index.js';
 describe('an end that cannot be written', () => {
   const kit = useHarness();
 
-  it.each(['task', 'flow'])('puts a %s off and tries it again', async (name) => {
+  const refusals = {
+    'by the database': () => Object.assign(new DatabaseError('invalid byte sequence', 0, 'error'), { code: '22021' }),
+    'before it is sent': () => new RangeError('The value of "value" is out of range.'),
+  };
+  const cases = ['task', 'flow'].flatMap((name) => Object.entries(refusals).map(([how, refusal]) => ({ name, how, refusal })));
+  it.each(cases)('puts a $name off that is refused $how, and tries it again', async ({ name, refusal }) => {
     kit.troubled();
     const harness = await kit.open({ flows: { flow: `return 'done';` }, tasks: { task: () => 'done' } });
     let broken = true;
@@ -19,7 +24,7 @@ describe('an end that cannot be written', () => {
       const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
         const concerned = values.some((column) => String(column).includes(id));
         if (broken && concerned && statement.name.startsWith('rhythm_commit')) {
-          throw Object.assign(new DatabaseError('invalid byte sequence', 0, 'error'), { code: '22021' });
+          throw refusal();
         }
         return real.rows<Row>(statement, values);
       };

@@ -13,8 +13,8 @@ export async function prefill(url, what, count, payload) {
   const client = await connect(url);
   if (what === 'finished') {
     await client.query(
-      `INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
-      SELECT ${ID}, n % 64, 'task', 'noop', 'default', 'completed', $3, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $2::int) n`,
+      `INSERT INTO rhythm.executions (created_at, id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
+      SELECT clock_timestamp(), ${ID}, n % 64, 'task', 'noop', 'default', 'completed', $3, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $2::int) n`,
       [what, count, payload],
     );
   } else await insertPending(client, 'elsewhere', count, payload);

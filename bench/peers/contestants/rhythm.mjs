@@ -115,7 +115,7 @@ Link.prototype.rows = async function timed(statement, values) {
   if (statement.name !== 'rhythm_claim_work') return rows.call(this, statement, values);
   const began = performance.now();
   const found = await rows.call(this, statement, values);
-  if (found[0].id !== null) claims.push(performance.now() - began);
+  if (found.length > 1) claims.push(performance.now() - began);
   return found;
 };
 

@@ -1,12 +1,12 @@
 // Puts a commit together from the parts it needs: one statement, one name per combination of parts.
 
-import { arrayText } from '../array-text.js';
+import { type ArrayType, arrayBytes } from '../array-bytes.js';
 import type { Statement } from '../statement.js';
 
 type Item = string | number | boolean | null;
 
-/** The parameters of a part: each an array, with the SQL type of its items. */
-export type Columns = readonly (readonly [type: string, values: readonly Item[]])[];
+/** The parameters of a part: each an array, with the SQL type of its items, and what its items usually are. */
+export type Columns = readonly (readonly [type: ArrayType, values: readonly Item[], usual?: Item])[];
 /** Parameters of a part that are the same for all its rows. */
 export type Scalars = readonly (readonly [type: string, value: Item])[];
 
@@ -31,19 +31,26 @@ export class CommitBuilder {
     return this.hopeful ? 'true' : `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
   }
 
+  /** The numbers of items, by which losers are known; of no use to a hopeful commit. */
+  numbers(numbers: readonly number[]): Columns[number] {
+    return this.hopeful ? ['integer', [], null] : ['integer', numbers];
+  }
+
   /**
    * Adds a part. `text` is given the `unnest(…)` of its columns and then its scalars, and is asked only when this combination
    * of parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
    */
   add(name: string, columns: Columns, text: (unnest: string, ...scalars: string[]) => string, scalars: Scalars = []): void {
     const first = this.values.length + 1;
-    for (const [, values] of columns) this.values.push(arrayText(values));
+    const lean = columns.every(isUsual);
+    const sent = lean ? columns.filter(([, , usual]) => usual === undefined) : columns;
+    for (const [type, values] of sent) this.values.push(arrayBytes(type, values));
     for (const [, value] of scalars) this.values.push(value);
-    this.names.push(name);
+    this.names.push(lean ? name : `full-${name}`);
     this.texts.push(() =>
       text(
-        `unnest(${columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ')})`,
-        ...scalars.map(([type], n) => `$${first + columns.length + n}::${type}`),
+        lean ? leanUnnest(columns, first) : `unnest(${arrays(columns, first)})`,
+        ...scalars.map(([type], n) => `$${first + sent.length + n}::${type}`),
       ),
     );
   }
@@ -59,4 +66,25 @@ export class CommitBuilder {
     }
     return statement;
   }
+}
+
+function isUsual([, values, usual]: Columns[number]): boolean {
+  return usual === undefined || values.every((value) => value === usual);
+}
+
+// Columns in which nothing unusual stands are not sent. All of them or none: each combination is a plan of its own.
+function leanUnnest(columns: Columns, first: number): string {
+  const sent = columns.filter(([, , usual]) => usual === undefined);
+  if (sent.length === columns.length) return `unnest(${arrays(columns, first)})`;
+  const items = columns.map((column) => (column[2] === undefined ? `u.c${sent.indexOf(column)}` : literal(column[0], column[2])));
+  return `(SELECT ${items.join(', ')} FROM unnest(${arrays(sent, first)}) AS u(${sent.map((_, n) => `c${n}`).join(', ')}))`;
+}
+
+function arrays(columns: Columns, first: number): string {
+  return columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ');
+}
+
+// Of our own words only: what comes from outside is a parameter.
+function literal(type: string, value: Item): string {
+  return `${value === null ? 'NULL' : typeof value === 'string' ? `'${value}'` : value}::${type}`;
 }

@@ -46,7 +46,7 @@ export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOu
   const { tasks, turns, claims } = work;
   // A transactional task has written its own end; when its claim holds more, nothing is left to write.
   if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [] };
-  if (work.hopeful && turns.length > 0) {
+  if (work.hopeful && turns.length + tasks.length > 0) {
     try {
       await write(db, work, true);
       return { tasks: tasks.map(() => true), turns: turns.map(() => true) };

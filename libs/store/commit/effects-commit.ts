@@ -12,9 +12,9 @@ function each<T>(turns: readonly TurnCommit[], pick: (turn: TurnCommit) => reado
   return turns.flatMap((turn, n) => pick(turn).map((item) => ({ turn, n, item })));
 }
 
-const owner = (items: readonly Owned<unknown>[]) =>
+const owner = (commit: CommitBuilder, items: readonly Owned<unknown>[]) =>
   [
-    ['integer', items.map(({ n }) => n)],
+    commit.numbers(items.map(({ n }) => n)),
     ['text', items.map(({ turn }) => turn.id)],
     ['smallint', items.map(({ turn }) => turn.bucket)],
   ] as const;
@@ -37,7 +37,7 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
     const named = queued.some(({ turn, item }) => hasOwnId(turn, item));
     commit.add(
       `${named ? 'named-' : ''}children${timed(queued)}`,
-      columnsOf(queued),
+      columnsOf(commit, queued),
       (unnest) => `${born(commit, 'born', unnest, named, timed(queued) !== '')}, queued AS (
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM born WHERE due_at IS NULL
@@ -48,7 +48,7 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
   if (!eager || atOnce.length === 0) return;
   commit.add(
     `eager-children${timed(atOnce)}`,
-    columnsOf(atOnce),
+    columnsOf(commit, atOnce),
     (unnest, worker, claim) => `${born(commit, 'born_claimed', unnest, false, timed(atOnce) !== '')}, taken_at_once AS (
       INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
       SELECT ${worker}, ${claim}, array_agg(id), array_agg(bucket), array_agg(0::bigint) FROM born_claimed HAVING count(*) > 0
@@ -60,25 +60,25 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
   );
 }
 
-function columnsOf(children: readonly Owned<NewExecution>[]): Columns {
+function columnsOf(commit: CommitBuilder, children: readonly Owned<NewExecution>[]): Columns {
   const [id, bucket, type, name, queue, priority, parent, call, version, inputs, verbatim, tags, options] = executionColumns(
     children.map(({ item }) => item),
   );
   return [
-    ['integer', children.map(({ n }) => n)],
+    commit.numbers(children.map(({ n }) => n)),
     ['text', id],
     ['smallint', bucket],
-    ['text', type],
+    ['text', type, 'task'],
     ['text', name],
     ['text', queue],
-    ['smallint', priority],
+    ['smallint', priority, 0],
     ['text', parent],
     ['integer', call],
-    ['text', version],
+    ['text', version, null],
     ['text', inputs],
-    ['text', verbatim],
-    ['text', tags],
-    ['text', options],
+    ['text', verbatim, null],
+    ['text', tags, null],
+    ['text', options, null],
   ];
 }
 
@@ -131,7 +131,7 @@ function addRefused(commit: CommitBuilder, children: readonly Owned<NewExecution
   commit.add(
     'refused',
     [
-      ...owner(named),
+      ...owner(commit, named),
       ['text', named.map(({ item }) => item.id)],
       ['smallint', named.map(({ item }) => bucketOf(item.id))],
       ['text', named.map(({ item }) => item.targetName)],
@@ -173,7 +173,7 @@ export function addReplies(commit: CommitBuilder, turns: readonly TurnCommit[]):
   commit.add(
     'replies',
     [
-      ...owner(replies),
+      ...owner(commit, replies),
       ['integer', replies.map(({ item }) => item.call)],
       ['text', replies.map(({ item }) => item.kind)],
       ['text', replies.map(({ item }) => item.payload)],
@@ -197,7 +197,7 @@ export function addTimers(commit: CommitBuilder, turns: readonly TurnCommit[]): 
   commit.add(
     'timers',
     [
-      ...owner(timers),
+      ...owner(commit, timers),
       ['text', timers.map(({ item }) => item.kind)],
       ['bigint', timers.map(({ item }) => item.call)],
       ['float8', timers.map(({ item }) => item.delayMs ?? null)],
@@ -218,7 +218,7 @@ export function addWithdrawals(commit: CommitBuilder, turns: readonly TurnCommit
   if (withdrawn.length === 0) return;
   commit.add(
     'withdrawals',
-    [...owner(withdrawn), ['bigint', withdrawn.map(({ item }) => item)]],
+    [...owner(commit, withdrawn), ['bigint', withdrawn.map(({ item }) => item)]],
     (unnest) => `withdrawn AS (
       DELETE FROM rhythm.scheduled_queue s USING ${unnest} AS d(n, id, bucket, call)
       WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.kind = ANY('{timer,timeout}'::text[]) AND s.call = d.call AND ${commit.ofWinner}
@@ -236,7 +236,7 @@ export function addCancels(commit: CommitBuilder, turns: readonly TurnCommit[]):
   const LIVING = `c.parent_call IS NOT NULL AND c.status IN ('pending', 'suspended', 'paused') AND (d.call IS NULL OR c.parent_call = d.call)`;
   commit.add(
     'cancels',
-    [...owner(cancels), ['integer', cancels.map(({ item }) => item)]],
+    [...owner(commit, cancels), ['integer', cancels.map(({ item }) => item)]],
     (unnest) => `losing AS MATERIALIZED (
       SELECT d.id, d.bucket, d.call FROM ${unnest} AS d(n, id, bucket, call) WHERE ${commit.ofWinner}
     ), cancelled AS MATERIALIZED (
@@ -265,7 +265,7 @@ export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): 
   if (had.length > 0) {
     commit.add(
       'old-groups',
-      [...owner(had), ['integer', had.map(({ item }) => item ?? -1)]],
+      [...owner(commit, had), ['integer', had.map(({ item }) => item ?? -1)]],
       (unnest) => `regrouped AS MATERIALIZED (
         SELECT d.id, d.bucket, d.seen FROM ${unnest} AS d(n, id, bucket, seen) WHERE ${commit.ofWinner}
       ), old_groups AS (
@@ -285,7 +285,7 @@ export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): 
   commit.add(
     'groups',
     [
-      ...owner(groups),
+      ...owner(commit, groups),
       ['integer', groups.map(({ number, turn }) => groupNumber(turn.fence, number))],
       ['text', groups.map(({ item }) => item.until)],
       ['integer', groups.map(({ item }) => item.members.length)],
@@ -306,7 +306,7 @@ export function addHistory(commit: CommitBuilder, turns: readonly TurnCommit[]):
     commit.add(
       'logs',
       [
-        ...owner(logs),
+        ...owner(commit, logs),
         ['text', logs.map(({ item }) => item.kind)],
         ['float8', logs.map(({ item }) => item.at)],
         ['text', logs.map(({ item }) => readable(JSON.stringify(item.detail)))],
@@ -331,7 +331,7 @@ export function addHistory(commit: CommitBuilder, turns: readonly TurnCommit[]):
   // joins: their plan stays an index scan however large the tables were when it was made.
   commit.add(
     'forgotten',
-    [...owner(forgotten), ['text', forgotten.map(({ item }) => item)]],
+    [...owner(commit, forgotten), ['text', forgotten.map(({ item }) => item)]],
     (unnest) => `stale AS MATERIALIZED (
       SELECT d.step, d.bucket FROM ${unnest} AS d(n, id, bucket, step) WHERE ${commit.ofWinner}
     ), old_steps AS (

@@ -104,7 +104,7 @@ export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[
   commit.add(
     'lost-orders',
     [
-      ['integer', orders.map(({ n }) => n)],
+      commit.numbers(orders.map(({ n }) => n)),
       ['text', orders.map(({ task }) => task.id)],
       ['smallint', orders.map(({ task }) => task.bucket)],
     ],

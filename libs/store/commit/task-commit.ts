@@ -47,23 +47,25 @@ export function addTasks(
 ): void {
   const outputs = tasks.map((task) => jsonColumns(task.output));
   const errors = tasks.map((task) => jsonColumns(task.error));
+  // In a hopeful commit the parents of fused children have moved with them, or nothing of it is written.
+  const parents = tasks.map(({ status, parent }, n) => (isEnd(status) && !(commit.hopeful && fusedWith[n] !== null) ? parent : undefined));
   commit.add(
     onlyUnstarted ? 'unstarted-tasks' : 'tasks',
     [
-      ['integer', tasks.map((_, n) => n)],
+      commit.numbers(tasks.map((_, n) => n)),
       ['text', tasks.map((task) => task.id)],
       ['smallint', tasks.map((task) => task.bucket)],
       ['bigint', tasks.map((task) => task.fence)],
-      ['text', tasks.map((task) => task.status)],
-      ['integer', tasks.map((task) => task.attempts)],
+      ['text', tasks.map((task) => task.status), 'completed'],
+      ['integer', tasks.map((task) => task.attempts), 0],
       ['text', outputs.map((output) => output.readable)],
-      ['text', errors.map((error) => error.readable)],
-      ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
+      ['text', errors.map((error) => error.readable), null],
+      ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
       ['float8', tasks.map((task) => task.startedAt)],
-      ['text', tasks.map((task) => (isEnd(task.status) ? (task.parent?.id ?? null) : null))],
-      ['smallint', tasks.map((task) => task.parent?.bucket ?? null)],
-      ['integer', tasks.map((task) => task.parent?.call ?? null)],
-      ['integer', fusedWith],
+      ['text', parents.map((parent) => parent?.id ?? null), null],
+      ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+      ['integer', parents.map((parent) => parent?.call ?? null), null],
+      ['integer', commit.hopeful ? [] : fusedWith, null],
     ],
     // `crashes` counts recoveries without progress, and this is progress.
     (unnest, worker) => `ended AS (
@@ -91,7 +93,7 @@ function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
   commit.add(
     'retries',
     [
-      ['integer', retried.map(({ n }) => n)],
+      commit.numbers(retried.map(({ n }) => n)),
       ['text', retried.map(({ task }) => task.id)],
       ['smallint', retried.map(({ task }) => task.bucket)],
       ['bigint', retried.map(({ task }) => task.fence + 1)],
@@ -118,7 +120,7 @@ function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void
   commit.add(
     'hand-overs',
     [
-      ['integer', handed.map(({ n }) => n)],
+      commit.numbers(handed.map(({ n }) => n)),
       ['text', handed.map(({ task }) => task.id)],
       ['smallint', handed.map(({ task }) => task.bucket)],
       ['bigint', handed.map(({ task }) => task.fence)],

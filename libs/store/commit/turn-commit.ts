@@ -68,23 +68,40 @@ export interface TurnCommit {
   needs?: number;
 }
 
+const NONE: readonly never[] = Object.freeze([]);
+
 /** A turn that does nothing but what is given: no event is consumed, nothing is started. */
+// Every field is written out, in one order: objects of one shape are small, and are copied and read fast.
 export function turnCommit(
   given: Pick<TurnCommit, 'id' | 'bucket' | 'fence' | 'status' | 'startedAt' | 'state'> & Partial<TurnCommit>,
 ): TurnCommit {
   return {
-    events: [],
-    signals: [],
-    children: [],
-    timers: [],
-    withdrawn: [],
-    cancels: [],
-    replies: [],
-    groups: [],
-    forget: [],
-    logs: [],
-    keepNotes: 0,
-    ...given,
+    id: given.id,
+    bucket: given.bucket,
+    fence: given.fence,
+    status: given.status,
+    output: given.output,
+    error: given.error,
+    note: given.note,
+    startedAt: given.startedAt,
+    cancelled: given.cancelled,
+    parent: given.parent,
+    state: given.state,
+    events: given.events ?? NONE,
+    signals: given.signals ?? NONE,
+    children: given.children ?? NONE,
+    timers: given.timers ?? NONE,
+    withdrawn: given.withdrawn ?? NONE,
+    cancels: given.cancels ?? NONE,
+    cascade: given.cascade,
+    replies: given.replies ?? NONE,
+    groups: given.groups ?? NONE,
+    remaining: given.remaining,
+    forget: given.forget ?? NONE,
+    logs: given.logs ?? NONE,
+    keepNotes: given.keepNotes ?? 0,
+    again: given.again,
+    needs: given.needs,
   };
 }
 
@@ -95,24 +112,25 @@ export function turnCommit(
 export function addTurns(commit: CommitBuilder, workerId: string, turns: readonly TurnCommit[]): void {
   const outputs = turns.map((turn) => jsonColumns(turn.output));
   const errors = turns.map((turn) => jsonColumns(turn.error));
-  const fused = turns.some((turn) => turn.needs !== undefined);
+  const parents = turns.map(({ status, parent }) => (isEnd(status) ? parent : undefined));
+  const fused = !commit.hopeful && turns.some((turn) => turn.needs !== undefined);
   commit.add(
     fused ? 'fused-turns' : 'turns',
     [
-      ['integer', turns.map((_, n) => n)],
+      commit.numbers(turns.map((_, n) => n)),
       ['text', turns.map((turn) => turn.id)],
       ['smallint', turns.map((turn) => turn.bucket)],
       ['bigint', turns.map((turn) => turn.fence)],
-      ['text', turns.map((turn) => turn.status)],
-      ['text', outputs.map((output) => output.readable)],
-      ['text', errors.map((error) => error.readable)],
-      ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim)],
-      ['text', turns.map((turn) => turn.note ?? null)],
+      ['text', turns.map((turn) => turn.status), 'suspended'],
+      ['text', outputs.map((output) => output.readable), null],
+      ['text', errors.map((error) => error.readable), null],
+      ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
+      ['text', turns.map((turn) => turn.note ?? null), null],
       ['float8', turns.map((turn) => turn.startedAt)],
-      ['boolean', turns.map((turn) => turn.cancelled ?? false)],
-      ['text', turns.map((turn) => (isEnd(turn.status) ? (turn.parent?.id ?? null) : null))],
-      ['smallint', turns.map((turn) => turn.parent?.bucket ?? null)],
-      ['integer', turns.map((turn) => turn.needs ?? null)],
+      ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
+      ['text', parents.map((parent) => parent?.id ?? null), null],
+      ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+      ['integer', commit.hopeful ? [] : turns.map((turn) => turn.needs ?? null), null],
     ],
     (unnest, worker) => `turned AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
@@ -146,11 +164,11 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   const stored = turns.flatMap((turn, n) => (turn.state.action === 'store' ? [{ turn, n, state: turn.state }] : []));
   const columnsOf = (states: readonly { turn: TurnCommit; n: number; state: StoredState }[]) =>
     [
-      ['integer', states.map(({ n }) => n)],
+      commit.numbers(states.map(({ n }) => n)),
       ['text', states.map(({ turn }) => turn.id)],
       ['smallint', states.map(({ turn }) => turn.bucket)],
       ['text', states.map(({ state }) => state.snapshot)],
-      ['text', states.map(({ state }) => state.snapshotRef ?? null)],
+      ['text', states.map(({ state }) => state.snapshotRef ?? null), null],
       ['integer', states.map(({ state }) => state.calls)],
     ] as const;
   const known = commit.hopeful ? stored.filter(({ state }) => state.known) : [];
@@ -185,7 +203,7 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
     commit.add(
       'kept',
       [
-        ['integer', kept.map(({ n }) => n)],
+        commit.numbers(kept.map(({ n }) => n)),
         ['text', kept.map(({ turn }) => turn.id)],
         ['smallint', kept.map(({ turn }) => turn.bucket)],
         ['integer', kept.map(({ calls }) => calls)],
@@ -203,7 +221,7 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   commit.add(
     'dropped',
     [
-      ['integer', dropped.map(({ n }) => n)],
+      commit.numbers(dropped.map(({ n }) => n)),
       ['text', dropped.map(({ turn }) => turn.id)],
       ['smallint', dropped.map(({ turn }) => turn.bucket)],
     ],
@@ -224,7 +242,7 @@ function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void 
     turns.flatMap((turn, n) => (turn.state.action === 'drop' ? [] : pick(turn).map((seq) => ({ turn, n, seq }))));
   const columns = (items: ReturnType<typeof of>) =>
     [
-      ['integer', items.map(({ n }) => n)],
+      commit.numbers(items.map(({ n }) => n)),
       ['text', items.map(({ turn }) => turn.id)],
       ['smallint', items.map(({ turn }) => turn.bucket)],
       ['bigint', items.map(({ seq }) => seq)],
@@ -262,7 +280,7 @@ function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   commit.add(
     'losers',
     [
-      ['integer', turns.map((_, n) => n)],
+      commit.numbers(turns.map((_, n) => n)),
       ['text', turns.map((turn) => turn.id)],
       ['smallint', turns.map((turn) => turn.bucket)],
       ['boolean', turns.map((turn) => turn.again ?? false)],
