@@ -17,12 +17,15 @@ export async function mayVacuum(db: Runner): Promise<boolean> {
   return (await db.rows<{ may: boolean }>(MAY))[0]?.may ?? false;
 }
 
-/** Vacuums the queue tables once, unless another worker is at it. Needs a connection of its own, outside a transaction. */
-export async function vacuumQueues(db: Runner): Promise<boolean> {
+/**
+ * Vacuums the queue tables once, unless another worker is at it: then `false`. `db` keeps one session and asks; `own` is a
+ * connection outside a transaction, which only the one that cleans opens (with a hundred workers the rest would be a second's work).
+ */
+export async function vacuumQueues(db: Runner, own: Runner): Promise<boolean> {
   const [{ mine }] = await db.rows<{ mine: boolean }>(LOCK, [0]);
   if (!mine) return false;
   try {
-    for (const vacuum of VACUUMS) await db.rows(vacuum);
+    for (const vacuum of VACUUMS) await own.rows(vacuum);
     return true;
   } finally {
     await db.rows(UNLOCK, [0]);

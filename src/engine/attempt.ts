@@ -34,12 +34,12 @@ export class Attempt {
   ) {}
 
   // The task may ignore its signal; the attempt ends all the same, and what the task does later is not heard.
-  async race(call: () => Promise<unknown>): Promise<unknown> {
+  race(call: () => Promise<unknown>): Promise<unknown> {
     const { item, policy } = this;
     // Taken away before it began (the worker was declared dead, or gave its work back): somebody else runs it.
     if (item.dropped) {
       this.stopped = 'lost';
-      return undefined;
+      return Promise.resolve();
     }
     item.stop = (reason) => {
       this.stopped = reason;

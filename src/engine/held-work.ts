@@ -48,7 +48,7 @@ export class HeldWork {
     for (const item of claim.items) {
       const twin = unique.get(item.id);
       if (!twin || (twin.run && !item.run))
-        unique.set(item.id, Object.assign(item, { claimId: claim.claimId, claimedAt: claim.now, claimedAtMonotonic }));
+        unique.set(item.id, { ...item, claimId: claim.claimId, claimedAt: claim.now, claimedAtMonotonic, stop: undefined, dropped: false });
     }
     const held = [...unique.values()];
     if (held.length > 0) this.open.set(claim.claimId, held.length);

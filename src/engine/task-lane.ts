@@ -1,6 +1,6 @@
 // Runs claimed tasks and hands on what they came to; a parent whose VM is at hand moves in the same commit.
 
-import { markStarted, type StoredEvent, type TaskCommit } from '../../libs/store/index.js';
+import { markStarted, type ParentCall, type StoredEvent, type TaskCommit } from '../../libs/store/index.js';
 import type { Announcer } from './announcer.js';
 import type { FinishedWork } from './committer.js';
 import type { HeldItem } from './held-work.js';
@@ -10,6 +10,7 @@ import { failedAtOnce, TaskRunner } from './task-runner.js';
 import { transactionally } from './transactional-task.js';
 import type { TurnLane } from './turn-lane.js';
 import { IN_MEMORY, type TurnOutcome } from './turn-runner.js';
+import type { CachedRun } from './vm-cache.js';
 import type { Workplace } from './workplace.js';
 
 // With fewer steps kept a turn may drop the very step that it is fused with.
@@ -48,7 +49,7 @@ export class TaskLane {
     if (parts.events.heard) parts.events.emit({ type: 'started', executionId: item.id, name: item.name, attempt: item.attempts + 1 });
     const committed = { done: false };
     const outcome = await this.runner.run(item, (task, call) =>
-      task.policy.transactional ? transactionally(parts, place.id, item, call, committed) : call(),
+      task.policy.transactional ? transactionally(parts, place.id, item, async (manager) => call(manager), committed) : call(),
     );
     place.running--;
     place.loops.claims.roomFreed();
@@ -100,41 +101,51 @@ export class TaskLane {
       task: failedAtOnce(item, error),
       refused: () => this.place.unwritable(item),
     });
-    const fused = task.status === 'completed' || task.status === 'failed' ? await this.fuse(item, task) : undefined;
+    const parent = this.parentAtHand(task);
+    const fused = parent && (await this.fuse(item, task, task.parent as ParentCall, parent));
     if (!fused) return void (await committer.submit({ items: [item], task, refused }));
     const work = { items: [item], task, turn: fused.commit, run: fused.run, refused: () => ({ items: [item], task, refused }) };
     await this.turns.written(fused, await committer.submit(work));
   }
 
+  // The parent's VM, when the parent can move with this end.
+  private parentAtHand({ parent, status, control }: TaskCommit): CachedRun | undefined {
+    const { cache, parts } = this.place;
+    if (!parent || control || (status !== 'completed' && status !== 'failed') || parts.options.maxSteps < FUSED_STEPS) return undefined;
+    const run = cache.take(parent.id);
+    // A group wakes its run when it can move, not for every member.
+    if (!run?.grouped) return run;
+    cache.put(parent.id, run);
+    return undefined;
+  }
+
   // Fused step: the parent's VM is at hand, so its turn is run before anything is written, and the result, the turn and the
   // next child are one commit, fenced on both. If only the parent's fence is lost, the result and a wake are written.
-  private async fuse(item: HeldItem, task: TaskCommit): Promise<FusedTurn | undefined> {
+  private async fuse(item: HeldItem, task: TaskCommit, { id, call }: ParentCall, parent: CachedRun): Promise<FusedTurn | undefined> {
     const { place } = this;
-    if (!task.parent || task.control || place.parts.options.maxSteps < FUSED_STEPS) return undefined;
-    const parent = place.cache.take(task.parent.id);
-    if (!parent) return undefined;
-    // A group wakes its run when it can move, not for every member.
-    if (parent.grouped) {
-      place.cache.put(task.parent.id, parent);
-      return undefined;
-    }
     const run = parent.item;
     run.claimedAtMonotonic = performance.now();
     run.claimedAt = place.now();
     const event: StoredEvent = {
-      executionId: task.parent.id,
+      executionId: id,
       seq: IN_MEMORY,
       kind: task.status === 'completed' ? 'completed' : 'failed',
-      call: task.parent.call,
+      call,
       name: null,
       payload: (task.status === 'completed' ? task.output : task.error) ?? null,
     };
     try {
-      const outcome = await this.turns.runner.run(run, { cached: parent }, [...parent.signals, event]);
+      const outcome = await this.turns.runner.run(
+        run,
+        { cached: parent },
+        parent.signals.length > 0 ? [...parent.signals, event] : [event],
+      );
       // A failing turn needs its events stored, and a step that its own turn drops must be written first: the long way.
-      return outcome.commit.status === 'failed' || outcome.commit.forget.includes(item.id) ? undefined : { ...outcome, run };
+      return outcome.commit.status === 'failed' || outcome.commit.forget.includes(item.id)
+        ? undefined
+        : { commit: outcome.commit, keep: outcome.keep, stale: outcome.stale, run };
     } catch (error) {
-      place.trouble(`turn of ${task.parent.id}`, error);
+      place.trouble(`turn of ${id}`, error);
       return undefined;
     }
   }

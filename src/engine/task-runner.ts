@@ -18,6 +18,9 @@ import { nextDelay, policyOf } from './retry-policy.js';
  */
 export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError } | { stopped: StopReason };
 
+/** Calls the task, in whatever has to stand around it. What is answered may be a promise, as what the task returns may be. */
+type Around = (task: RegisteredTask, call: (manager?: unknown) => unknown) => unknown;
+
 export interface TaskRunnerParts extends AttemptParts {
   tasks: TaskSource;
   random: () => number;
@@ -39,21 +42,13 @@ export class TaskRunner {
   constructor(private readonly parts: TaskRunnerParts) {}
 
   /** Runs the attempt of a claimed task. `around` wraps the call, for transactional tasks. */
-  async run(
-    item: HeldItem,
-    around: (task: RegisteredTask, call: (manager?: unknown) => Promise<unknown>) => Promise<unknown>,
-  ): Promise<AttemptOutcome> {
+  async run(item: HeldItem, around: Around): Promise<AttemptOutcome> {
     const task = this.parts.tasks.get(item.name);
     const policy = policyOf(task?.policy ?? UNKNOWN_POLICY, item.options);
     const attempt = new Attempt(item, policy, this.parts);
     try {
       if (!task) throw this.unknown(item.name);
-      const value = await attempt.race(async () => {
-        const returned = await around(task, (manager) => Promise.resolve(task.run(parse(item.input), attempt.context(manager))));
-        // Asked for without an await, the token may still be on its way; if it cannot be made, the attempt has failed.
-        await attempt.handOver;
-        return returned;
-      });
+      const value = await attempt.race(() => call(task, attempt, around));
       if (attempt.stopped) return { stopped: attempt.stopped };
       if (attempt.handOver) return { commit: this.handedOver(item) };
       const output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
@@ -104,6 +99,13 @@ export class TaskRunner {
     );
     return Object.assign(error, { name: 'UnknownNameError', code: 'RHYTHM_UNKNOWN_TASK' });
   }
+}
+
+async function call(task: RegisteredTask, attempt: Attempt, around: Around): Promise<unknown> {
+  const returned = await around(task, (manager) => task.run(parse(attempt.item.input), attempt.context(manager)));
+  // Asked for without an await, the token may still be on its way; if it cannot be made, the attempt has failed.
+  if (attempt.handOver) await attempt.handOver;
+  return returned;
 }
 
 /** The end of a task by its result. */

@@ -13,13 +13,30 @@ export type EffectRows = Pick<TurnCommit, 'children' | 'timers' | 'withdrawn' | 
   lastCall: number;
 };
 
+/** Which version each workflow that is called starts with; undefined when no workflow is called, which is most of the time. */
+export function versionsOf(effects: readonly Effect[], programs: ProgramLoader): Promise<Versions> | undefined {
+  if (!effects.some((effect) => effect.kind === 'workflow')) return undefined;
+  return readVersions(effects, programs);
+}
+
+type Versions = ReadonlyMap<string, string | undefined>;
+
+async function readVersions(effects: readonly Effect[], programs: ProgramLoader): Promise<Versions> {
+  const versions = new Map<string, string | undefined>();
+  for (const effect of effects) {
+    if (effect.kind === 'workflow' && !versions.has(effect.name)) versions.set(effect.name, await programs.resolve(effect.name));
+  }
+  return versions;
+}
+
 /** Translates effects. A failing turn keeps only what cannot be taken back: children, cancels and log lines. */
-export async function effectRows(
+export function effectRows(
   run: Pick<HeldItem, 'id' | 'queue' | 'priority'>,
   effects: readonly Effect[],
-  parts: { tasks: TaskSource; programs: ProgramLoader },
+  tasks: TaskSource,
+  versions: Versions | undefined,
   failing: boolean,
-): Promise<EffectRows> {
+): EffectRows {
   const children: NewExecution[] = [];
   const timers: NewTimer[] = [];
   const withdrawn: number[] = [];
@@ -31,10 +48,10 @@ export async function effectRows(
     if ('id' in effect) lastCall = Math.max(lastCall, effect.id);
     switch (effect.kind) {
       case 'task':
-        children.push(taskOf(run, effect, parts.tasks));
+        children.push(taskOf(run, effect, tasks));
         break;
       case 'workflow': {
-        const version = await parts.programs.resolve(effect.name);
+        const version = versions?.get(effect.name);
         if (version === undefined) replies.push({ call: effect.id, kind: 'failed', payload: JSON.stringify(unknownWorkflow(effect.name)) });
         else {
           const child = workflowOf(run, effect, version, failing);
@@ -113,8 +130,14 @@ function workflowOf(
 
 // Absent options are not stored, and no options at all are no row bytes at all.
 function stored(options: ExecutionOptions): ExecutionOptions | undefined {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return given.length > 0 ? Object.fromEntries(given) : undefined;
+  let given: Record<string, unknown> | undefined;
+  for (const name in options) {
+    const value = options[name as keyof ExecutionOptions];
+    if (value === undefined) continue;
+    given ??= {};
+    given[name] = value;
+  }
+  return given;
 }
 
 function unknownWorkflow(name: string): { name: string; code: string; message: string } {

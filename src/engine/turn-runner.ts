@@ -11,7 +11,7 @@ import { OutOfReachError } from './out-of-reach.js';
 import type { ProgramLoader, RunningFlow } from './programs.js';
 import type { SnapshotStore } from './snapshot-store.js';
 import { parentOf } from './task-runner.js';
-import { effectRows } from './turn-effects.js';
+import { type EffectRows, effectRows, versionsOf } from './turn-effects.js';
 import type { CachedRun } from './vm-cache.js';
 
 /** What a turn starts from: a run in memory, or its stored state. */
@@ -40,6 +40,20 @@ async function reach<T>(fetch: () => Promise<T>): Promise<T> {
   }
 }
 
+type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
+
+/** What a turn was given and what it made. */
+interface RunTurn {
+  rows: EffectRows;
+  stored: { snapshot: string | null; snapshotRef?: string };
+  events: readonly StoredEvent[];
+  signals: readonly StoredEvent[];
+  /** It is told of its cancel in this turn. */
+  cancelling: boolean;
+  /** It ends in an error that a retry may mend. */
+  failing: boolean;
+}
+
 export interface TurnRunnerParts {
   programs: ProgramLoader;
   tasks: TaskSource;
@@ -66,7 +80,7 @@ export class TurnRunner {
       return { commit: this.cancelledAtOnce(item, base, cancel) };
     let flow: RunningFlow | undefined;
     try {
-      flow = await this.flowOf(item, state);
+      flow = 'cached' in state ? state.cached.flow : await this.flowOf(item, state.loaded);
     } catch (error) {
       if (error instanceof OutOfReachError) throw error;
       // A damaged snapshot quarantines its run, never the worker.
@@ -82,15 +96,23 @@ export class TurnRunner {
     // Without its program a cancelled run cannot clean up; it must not wait for ever either.
     if (!flow) return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.waitForVersion(item, base) };
     const fed = feed(events, base.wasCancelled);
-    const result = await this.drive(flow, fed.events, item);
-    return this.outcome(item, flow, result, { ...base, events, signals: fed.signals, cancelling });
+    const host = this.hostOf(item);
+    const first = flow.turn(fed.events, host);
+    const result = first.status === 'yielded' ? await this.drive(flow, host) : first;
+    const asked = versionsOf(result.effects, this.parts.programs);
+    const versions = asked && (await reach(() => asked));
+    const failing = result.status === 'failed' && !base.wasCancelled && !cancelling;
+    const rows = effectRows(item, result.effects, this.parts.tasks, versions, failing);
+    const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
+    const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
+    const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
+    return this.outcome(item, flow, result, base, { rows, stored, events, signals: fed.signals, cancelling, failing });
   }
 
-  private async flowOf(item: HeldItem, state: TurnState): Promise<RunningFlow | undefined> {
-    if ('cached' in state) return state.cached.flow;
+  private async flowOf(item: HeldItem, loaded: LoadedRun): Promise<RunningFlow | undefined> {
     const program = await reach(() => this.parts.programs.load(item.name, item.version ?? ''));
     if (!program) return undefined;
-    const { snapshot, snapshotRef, input, calls } = state.loaded;
+    const { snapshot, snapshotRef, input, calls } = loaded;
     const context = contextOf(item);
     if (snapshot !== null) return program.restore(snapshot, context, calls);
     if (snapshotRef !== null) return program.restore(await this.external(snapshotRef), context, calls);
@@ -106,18 +128,12 @@ export class TurnRunner {
   }
 
   // Between slices the event loop gets its turn, so that the heart beats while a flow computes.
-  private async drive(
-    flow: RunningFlow,
-    events: readonly FlowEvent[],
-    item: HeldItem,
-  ): Promise<Exclude<TurnResult, { status: 'yielded' }>> {
-    const host = this.hostOf(item);
-    let result = flow.turn(events, host);
-    while (result.status === 'yielded') {
+  private async drive(flow: RunningFlow, host: FlowHost): Promise<FinishedTurn> {
+    for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
-      result = flow.turn([], host);
+      const result = flow.turn([], host);
+      if (result.status !== 'yielded') return result;
     }
-    return result;
   }
 
   private hostOf(item: HeldItem): FlowHost {
@@ -128,72 +144,74 @@ export class TurnRunner {
     };
   }
 
-  private async outcome(
-    item: HeldItem,
-    flow: RunningFlow,
-    result: Exclude<TurnResult, { status: 'yielded' }>,
-    turn: ReturnType<typeof baseOf> & { events: readonly StoredEvent[]; signals: StoredEvent[]; cancelling: boolean },
-  ): Promise<TurnOutcome> {
+  private outcome(item: HeldItem, flow: RunningFlow, result: FinishedTurn, base: ReturnType<typeof baseOf>, turn: RunTurn): TurnOutcome {
     const { options } = this.parts;
-    const cancelled = turn.wasCancelled || turn.cancelling;
-    const failing = result.status === 'failed' && !cancelled;
-    const rows = await reach(() => effectRows(item, result.effects, this.parts, failing));
-    const calls = Math.max(turn.calls, rows.lastCall);
+    const { cancelling, stored } = turn;
+    const cancelled = base.wasCancelled || cancelling;
+    const calls = Math.max(base.calls, turn.rows.lastCall);
     // Into the one that was made for this turn: a copy per step stood high in the profile.
-    const commit = Object.assign(turn.commit, rows);
-    commit.cancelled = turn.cancelling;
-    commit.cascade = turn.cancelling;
-    const inbox = turn.events.filter((event) => event.kind !== 'signal');
+    const { commit } = base;
+    commit.children = turn.rows.children;
+    commit.timers = turn.rows.timers;
+    commit.withdrawn = turn.rows.withdrawn;
+    commit.cancels = turn.rows.cancels;
+    commit.logs = turn.rows.logs;
+    commit.replies = turn.rows.replies;
+    commit.cancelled = cancelling;
+    commit.cascade = cancelling;
+    const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
-    if (!failing) commit.forget = this.forgotten(item, inbox, turn.calls, calls);
+    if (!turn.failing) commit.forget = this.forgotten(item, inbox, base.calls, calls);
 
     if (result.status === 'suspended') {
-      const taken = new Set(result.consumedSignals);
-      commit.events = inbox.filter((event) => event.seq !== IN_MEMORY).map((event) => event.seq);
-      commit.signals = turn.signals.filter((signal) => taken.has(String(signal.seq))).map((signal) => signal.seq);
+      const { taken, left } = sortSignals(turn.signals, result.consumedSignals);
+      commit.events = inbox.map((event) => event.seq).filter((seq) => seq !== IN_MEMORY);
+      commit.signals = taken;
       commit.groups = result.groups;
       commit.error = cancelError(turn);
-      if (turn.cancelling) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: options.cancelGraceMs }];
-      const stored = await this.store(item, flow.snapshot());
-      commit.state = { action: 'store', calls, known: turn.known, ...stored };
+      if (cancelling) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: options.cancelGraceMs }];
+      commit.state = { action: 'store', snapshot: stored.snapshot, snapshotRef: stored.snapshotRef, calls, known: base.known };
       commit.status = 'suspended';
       const keep: CachedRun = {
         flow,
         // One copy for the life of the cached run: copying it at every step stood at the top of the profile.
-        item: turn.cached?.item === item ? item : { ...item },
+        item: base.cached?.item === item ? item : { ...item },
         fence: item.fence + 1,
         calls,
-        signals: turn.signals.filter((signal) => !taken.has(String(signal.seq))),
+        signals: left,
         grouped: result.groups.length > 0,
         cancelled,
         snapshotRef: stored.snapshotRef ?? null,
       };
-      return { commit, keep, stale: turn.snapshotRef };
+      return { commit, keep, stale: base.snapshotRef };
     }
     if (cancelled) {
       // What the clean-up threw, or the reason of the cancel: known in the turn that is told, kept by the store afterwards.
       const own = result.status === 'failed' && result.error.name !== 'CancelledError' ? JSON.stringify(result.error) : undefined;
       return {
         commit: { ...commit, status: 'cancelled', error: own ?? cancelError(turn), state: { action: 'drop' } },
-        stale: turn.snapshotRef,
+        stale: base.snapshotRef,
       };
     }
     if (result.status === 'completed') {
-      return { commit: { ...commit, status: 'completed', output: result.output, state: { action: 'drop' } }, stale: turn.snapshotRef };
+      return { commit: { ...commit, status: 'completed', output: result.output, state: { action: 'drop' } }, stale: base.snapshotRef };
     }
     // The snapshot before the turn and its events stay: a retry runs this turn again.
     return { commit: { ...commit, status: 'failed', error: JSON.stringify(result.error), state: { action: 'keep', calls } } };
   }
 
-  private async store(item: HeldItem, snapshot: string): Promise<{ snapshot: string | null; snapshotRef?: string }> {
+  private isLarge(item: HeldItem, snapshot: string): boolean {
     const { options, events, snapshots } = this.parts;
     if (snapshot.length > options.snapshotWarnBytes) {
       events.emit({ type: 'snapshot-large', executionId: item.id, name: item.name, bytes: Buffer.byteLength(snapshot) });
     }
-    if (!snapshots || Buffer.byteLength(snapshot) <= snapshots.thresholdBytes) return { snapshot };
+    return snapshots !== undefined && Buffer.byteLength(snapshot) > snapshots.thresholdBytes;
+  }
+
+  private putOutside(item: HeldItem, snapshot: string): Promise<string> {
     // Ids may hold any character; a name of a file must not, and has its limit.
     const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${item.fence + 1}.${this.parts.uuid()}`;
-    return { snapshot: null, snapshotRef: await reach(() => snapshots.put(name, snapshot)) };
+    return reach(async () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
   }
 
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its
@@ -269,6 +287,16 @@ function reasonOf(cancel: StoredEvent): string | undefined {
 function cancelError({ cancelling, events }: { cancelling: boolean; events: readonly StoredEvent[] }): string | undefined {
   const cancel = cancelling ? events.find((event) => event.kind === 'cancel') : undefined;
   return cancel && JSON.stringify(cancelledError(reasonOf(cancel)));
+}
+
+const NO_SIGNALS: { taken: number[]; left: StoredEvent[] } = { taken: [], left: [] };
+
+// Those that a wait took, by number, and those that stay.
+function sortSignals(signals: readonly StoredEvent[], consumed: readonly string[]): typeof NO_SIGNALS {
+  if (signals.length === 0) return NO_SIGNALS;
+  const keys = new Set(consumed);
+  const isTaken = (signal: StoredEvent) => keys.has(String(signal.seq));
+  return { taken: signals.filter(isTaken).map((signal) => signal.seq), left: signals.filter((signal) => !isTaken(signal)) };
 }
 
 // Stored events as the VM takes them, in their one order. A second cancel is no event: the run knows.
