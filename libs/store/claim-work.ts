@@ -42,21 +42,37 @@ export interface Claim {
   ended: string[];
   /** The database's clock at the claim, in milliseconds. */
   now: number;
+  /** The last place in each queue that something was taken from. */
+  places: QueuePlaces;
 }
+
+/** A place in the order of each queue. */
+export type QueuePlaces = ReadonlyMap<string, { rank: number; seq: number }>;
+
+const HEAD = `unnest($3::text[]) AS q(name), LATERAL (
+        SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+      )`;
+// Behind a place that the worker came to before, and before it whatever is more urgent. What others hold or have taken stands at
+// the head until a vacuum, and a claim steps over every such row. An old transaction keeps all of them there: the drain of 40,000
+// tasks beside one went from 38k to 62k per second, the server's time per task from 24 to 10 µs.
+const BEHIND = `unnest($3::text[], $5::smallint[], $6::bigint[]) AS q(name, rank, seq), LATERAL (
+        SELECT * FROM (
+          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.rank < q.rank ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+        ) urgent UNION ALL SELECT * FROM (
+          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND (w.rank, w.seq) > (q.rank, q.seq) ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+        ) further
+      )`;
 
 // Delete and lease row per batch: 48–57k tasks/s at batch 100 and 410–680 WAL bytes per task, against 27–39k and twice the
 // WAL for status updates. Rows are deleted by ctid: they are locked here and never updated, so it cannot move. Executions
 // are only read; two workers may hold the same run, and the fence lets one of them commit.
 // What few executions have comes as one column, which is empty for the rest; what is true of the whole claim comes first, once:
 // every column of every row is written, read and copied (25 columns → 15: CPU per task of the server −0.6 µs, of Node −1 µs).
-const CLAIM = sql(
-  'claim_work',
-  `WITH picked AS (
-    DELETE FROM rhythm.work_queue WHERE ctid = ANY(ARRAY(
-      SELECT p.ctid FROM unnest($3::text[]) AS q(name), LATERAL (
-        SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
-      ) p LIMIT $4
-    ))
+const claim = (name: string, pick: string) =>
+  sql(
+    name,
+    `WITH picked AS (
+    DELETE FROM rhythm.work_queue WHERE ctid = ANY(ARRAY(SELECT p.ctid FROM ${pick} p LIMIT $4))
     RETURNING execution_id, bucket, rank, seq, fence
   ), items AS MATERIALIZED (
     SELECT e.id, e.bucket, e.type, e.target_name, e.queue, e.fence, e.parent_id, e.parent_call, e.version, p.rank, p.seq, p.fence IS NOT NULL AS run,
@@ -77,7 +93,10 @@ const CLAIM = sql(
       'ended', (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items)))) AS more
   UNION ALL
   SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more FROM items`,
-);
+  );
+const CLAIM = claim('claim_work', HEAD);
+const CLAIM_BEHIND = claim('claim_work_behind', BEHIND);
+const FIRST = { rank: -32_768, seq: 0 };
 
 type Columns =
   | 'id'
@@ -95,13 +114,26 @@ type Columns =
 type ItemRow = Pick<ClaimedItem, Columns> & { rank: number; seq: number; more: Partial<ClaimedItem> | null };
 type HeadRow = { id: null; more: Pick<Claim, 'taken' | 'now'> & { ended: string[] | null } };
 
-/** Claims up to `limit` rows of the given queues, the first queue first. The claim id is the worker's own choice. */
-export async function claimWork(db: Runner, workerId: string, claimId: string, queues: readonly string[], limit: number): Promise<Claim> {
-  const [head, ...found] = await db.rows<HeadRow | ItemRow>(CLAIM, [workerId, claimId, queues, limit]);
+/**
+ * Claims up to `limit` rows of the given queues, the first queue first. The claim id is the worker's own choice. With places it
+ * looks only behind them and at what is more urgent: rows of the same urgency that were committed late stay where they are.
+ */
+export async function claimWork(
+  db: Runner,
+  workerId: string,
+  claimId: string,
+  queues: readonly string[],
+  limit: number,
+  behind?: QueuePlaces,
+): Promise<Claim> {
+  const from = behind && queues.map((queue) => behind.get(queue) ?? FIRST);
+  const bounds = from ? [from.map(({ rank }) => rank), from.map(({ seq }) => seq)] : [];
+  const [head, ...found] = await db.rows<HeadRow | ItemRow>(from ? CLAIM_BEHIND : CLAIM, [workerId, claimId, queues, limit, ...bounds]);
   const { taken, now, ended } = (head as HeadRow).more;
   const rows = found as ItemRow[];
   rows.sort((a, b) => a.rank - b.rank || a.seq - b.seq);
-  return { claimId, items: rows.map(itemOf), taken, ended: ended ?? [], now };
+  const places = new Map(rows.map(({ queue, rank, seq }) => [queue, { rank, seq }]));
+  return { claimId, items: rows.map(itemOf), taken, ended: ended ?? [], now, places };
 }
 
 function itemOf(row: ItemRow): ClaimedItem {

@@ -2,7 +2,7 @@
 
 export { type BenchmarkRows, type BenchmarkTime, countBenchmark, readBenchmark, removeBenchmark } from './benchmark-rows.js';
 export { boundIdle } from './bound-idle.js';
-export { type Claim, type ClaimedItem, claimWork } from './claim-work.js';
+export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './claim-work.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
 export type { EagerClaim } from './commit/effects-commit.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';

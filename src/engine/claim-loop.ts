@@ -5,6 +5,7 @@ import { Doorbell } from './alarm.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions } from './engine-options.js';
 import type { HeldItem, HeldWork } from './held-work.js';
+import { QueueHead } from './queue-head.js';
 
 export interface ClaimLoopParts {
   store: Store;
@@ -28,6 +29,7 @@ const IN_FLIGHT = 2;
 export class ClaimLoop {
   private readonly bell = new Doorbell();
   private readonly link;
+  private readonly head = new QueueHead();
   private readonly deaf: () => void;
   private running = true;
   private finished: Promise<void> = Promise.resolve();
@@ -100,15 +102,17 @@ export class ClaimLoop {
     const claimId = newId();
     held.ask(claimId);
     this.asked += limit;
+    const behind = this.head.next();
+    const askedAt = performance.now();
     try {
-      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit).finally(() => {
+      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind).finally(() => {
         this.asked -= limit;
       });
       const items = held.take(claim);
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
       if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
-      return claim.taken < limit;
+      return this.head.claimed(claim, limit, behind, askedAt);
     } catch (error) {
       // The reply was lost, not necessarily the claim.
       held.unanswered(claimId);

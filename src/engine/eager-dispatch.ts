@@ -40,7 +40,7 @@ export class EagerDispatch {
     const { place } = this;
     const chosen = new Set(ids);
     const children = turns.flatMap((turn, n) => (won[n] ? turn.children.filter((child) => chosen.has(child.id)) : []));
-    const claim = { claimId, items: children.map(claimedChild), taken: children.length, ended: [], now: place.now() };
+    const claim = { claimId, items: children.map(claimedChild), now: place.now() };
     const items = place.held.take(claim);
     for (const item of items) this.born.add(item.id);
     // After the turn is known to be written, and its run is back in the cache: the child's end is then a fused step.

@@ -41,7 +41,7 @@ export class HeldWork {
   }
 
   /** Takes an answered claim. The same run queued twice is one item; a look at its events goes before another attempt. */
-  take(claim: Claim): HeldItem[] {
+  take(claim: Pick<Claim, 'claimId' | 'items' | 'now'>): HeldItem[] {
     this.asked.delete(claim.claimId);
     const unique = new Map<string, HeldItem>();
     const claimedAtMonotonic = performance.now();

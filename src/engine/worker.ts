@@ -37,7 +37,7 @@ export class Worker {
     const [reading, writing] = [store.link(), store.link()];
     this.links = [reading, writing];
     // Its lock belongs to a session, which a transaction pooler does not keep.
-    this.vacuum = new VacuumLoop(store, reading, store.pooled ? 0 : options.vacuumMs, events);
+    this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, events);
 
     const eager = new EagerDispatch(place, (item) => void this.tasks.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));

@@ -10,7 +10,7 @@ describe('a lost execution', () => {
     const stopped: number[] = [];
     for (const fence of [3, 4]) {
       const items = [{ id: 'x', fence } as ClaimedItem];
-      const [item] = place.held.take({ claimId: `claim-${fence}`, items, taken: 1, ended: [], now: 0 });
+      const [item] = place.held.take({ claimId: `claim-${fence}`, items, now: 0 });
       item.stop = () => stopped.push(fence);
     }
     place.lose('x', 'lost', 3);

@@ -106,6 +106,7 @@ export class ResultWaiter {
     }
     this.looking = true;
     clearTimeout(this.timer);
+    this.store.hints.awaitEnds();
     do {
       this.lookAgain = false;
       const ids = [...this.waiters.keys()];

@@ -24,6 +24,25 @@ describe('the claim loop', () => {
     expect(await harness.count('executions', `status = 'completed'`)).toBe(tasks.length);
   });
 
+  it('finds what was committed late, before the place it has come to, without waiting for the poll', async () => {
+    const ran: string[] = [];
+    const harness = await kit.open({ tasks: { noop: (name: string) => void ran.push(name) } });
+    const task = (name: string) =>
+      ({ id: newId(), fresh: true, type: 'task', targetName: 'noop', queue: 'default', input: `"${name}"` }) as const;
+    await harness.store.db.transaction(async (late) => {
+      await insertExecutions(late, [task('late')]);
+      await insertExecutions(
+        harness.store.db,
+        Array.from({ length: 2_000 }, () => task('punctual')),
+      );
+      await harness.engine({ pollMs: NEVER_MS, concurrency: 10, claimBatch: 5 });
+      await waitFor('some to have run', () => ran.length > 100);
+    });
+    expect(ran.length).toBeLessThan(2_000);
+    await waitFor('all to have run', () => ran.length === 2_001, { timeoutMs: 20_000 });
+    expect(ran.filter((name) => name === 'late')).toHaveLength(1);
+  });
+
   it('runs what was started together in the order it was given', async () => {
     const ran: number[] = [];
     const harness = await kit.open({ tasks: { note: (n: number) => void ran.push(n) } });

@@ -112,7 +112,7 @@ const claims = [];
 export const gauges = () => ({ claimMs: claims });
 const { rows } = Link.prototype;
 Link.prototype.rows = async function timed(statement, values) {
-  if (statement.name !== 'rhythm_claim_work') return rows.call(this, statement, values);
+  if (!statement.name.startsWith('rhythm_claim_work')) return rows.call(this, statement, values);
   const began = performance.now();
   const found = await rows.call(this, statement, values);
   if (found.length > 1) claims.push(performance.now() - began);
