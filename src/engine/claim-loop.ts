@@ -82,8 +82,8 @@ export class ClaimLoop {
         this.full = false;
         continue;
       }
-      this.short = await next;
-      if (this.short && claims.length === 0 && this.running) await this.bell.wait(options.pollMs);
+      const isEmpty = await next;
+      if (isEmpty && claims.length === 0 && this.running) await this.bell.wait(options.pollMs);
     }
     await Promise.all(claims);
   }
@@ -96,7 +96,7 @@ export class ClaimLoop {
     }
   }
 
-  // Answers whether the claim came back short.
+  // Answers whether the queues are empty.
   private async claim(limit: number): Promise<boolean> {
     const { workerId, held, events } = this.parts;
     const claimId = newId();
@@ -112,12 +112,14 @@ export class ClaimLoop {
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
       if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
+      this.short = claim.taken < limit;
       return this.head.claimed(claim, limit, behind, askedAt);
     } catch (error) {
       // The reply was lost, not necessarily the claim.
       held.unanswered(claimId);
       events.emit({ type: 'trouble', where: 'claim', error });
       this.parts.doubt();
+      this.short = true;
       return true;
     }
   }
