@@ -30,6 +30,8 @@ export function checkKeys<T extends object>(options: T | undefined, known: reado
   return options;
 }
 
+const RESERVED_IDS = ['key', 'cron'];
+
 /** An id that a caller chose. `:` is kept for the ids of children. */
 export function checkId(value: unknown, path: string): string {
   const id = checkText(value, path, MAX_ID_LENGTH, 'RHYTHM_ID_INVALID');
@@ -38,6 +40,13 @@ export function checkId(value: unknown, path: string): string {
       'RHYTHM_ID_INVALID',
       path,
       `${quote(id)} contains ":", which is reserved for the ids of child executions. Use "-", "/" or "." instead.`,
+    );
+  }
+  if (RESERVED_IDS.includes(id)) {
+    throw invalid(
+      'RHYTHM_ID_INVALID',
+      path,
+      `${quote(id)} is reserved: ids that begin with it are made from idempotency keys and schedules.`,
     );
   }
   return id;

@@ -14,7 +14,7 @@ export interface PayloadLimits {
  */
 export function toJsonText(value: unknown, path: string, limits: PayloadLimits): string | undefined {
   if (value === undefined) return undefined;
-  const text = write(value, path, limits, [], '');
+  const text = new Writer(path, limits).write(value, '');
   if (text === undefined) throw refused(path, 'is a function or symbol, which JSON cannot hold');
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.payloadBytes) {
@@ -27,46 +27,80 @@ export function toJsonText(value: unknown, path: string, limits: PayloadLimits):
   return text;
 }
 
-function write(given: unknown, path: string, limits: PayloadLimits, above: object[], key: string): string | undefined {
-  const value = hasToJson(given) ? given.toJSON(key) : given;
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value);
-    case 'boolean':
-      return String(value);
-    case 'number':
-      if (!Number.isFinite(value)) throw refused(path, `is ${value}, which JSON cannot hold`);
-      return JSON.stringify(value);
-    case 'bigint':
-      throw refused(path, 'is a BigInt, which JSON cannot hold; pass it as text');
-    case 'undefined':
-      return undefined;
-    case 'function':
-    case 'symbol':
-      throw refused(path, `is a ${typeof value}, which JSON cannot hold`);
+class Writer {
+  private readonly above: object[] = [];
+  /** Keys and indices that lead to the value being written; of use only to say where something is wrong. */
+  private readonly keys: (string | number)[] = [];
+
+  constructor(
+    private readonly path: string,
+    private readonly limits: PayloadLimits,
+  ) {}
+
+  write(given: unknown, key: string): string | undefined {
+    const value = hasToJson(given) ? given.toJSON(key) : given;
+    switch (typeof value) {
+      case 'string':
+        return JSON.stringify(value);
+      case 'boolean':
+        return String(value);
+      case 'number':
+        if (!Number.isFinite(value)) throw refused(this.place(), `is ${value}, which JSON cannot hold`);
+        return JSON.stringify(value);
+      case 'bigint':
+        throw refused(this.place(), 'is a BigInt, which JSON cannot hold; pass it as text');
+      case 'undefined':
+        return undefined;
+      case 'function':
+      case 'symbol':
+        throw refused(this.place(), `is a ${typeof value}, which JSON cannot hold`);
+    }
+    if (value === null) return 'null';
+    const object = value as object;
+    if (this.above.includes(object)) throw refused(this.place(), 'refers back to an object that contains it (a cycle)');
+    if (this.above.length >= this.limits.payloadDepth) throw this.tooDeep();
+    this.above.push(object);
+    const text = Array.isArray(object) ? this.list(object) : this.object(object);
+    this.above.pop();
+    return text;
   }
-  if (value === null) return 'null';
-  const object = value as object;
-  if (above.includes(object)) throw refused(path, 'refers back to an object that contains it (a cycle)');
-  if (above.length >= limits.payloadDepth) {
-    throw new InvalidArgumentError(
+
+  private list(items: readonly unknown[]): string {
+    const parts: string[] = [];
+    for (let index = 0; index < items.length; index++) parts.push(this.inside(index, items[index]) ?? 'null');
+    return `[${parts.join(',')}]`;
+  }
+
+  private object(object: object): string {
+    const kind = unsupportedKind(object);
+    if (kind) throw refused(this.place(), `is a ${kind}, whose content JSON would lose`);
+    const parts: string[] = [];
+    for (const [name, item] of Object.entries(object)) {
+      const text = this.inside(name, item);
+      if (text !== undefined) parts.push(`${JSON.stringify(name)}:${text}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+
+  private inside(key: string | number, item: unknown): string | undefined {
+    this.keys.push(key);
+    const text = this.write(item, String(key));
+    this.keys.pop();
+    return text;
+  }
+
+  private place(): string {
+    return this.path + this.keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  }
+
+  private tooDeep(): InvalidArgumentError {
+    const place = this.place();
+    return new InvalidArgumentError(
       'RHYTHM_PAYLOAD_TOO_DEEP',
-      path,
-      `${path.slice(0, 120)} is nested deeper than ${limits.payloadDepth} levels (limits.payloadDepth). Flatten the data.`,
+      place,
+      `${place.slice(0, 120)} is nested deeper than ${this.limits.payloadDepth} levels (limits.payloadDepth). Flatten the data.`,
     );
   }
-  const here = [...above, object];
-  if (Array.isArray(object)) {
-    return `[${object.map((item, index) => write(item, `${path}[${index}]`, limits, here, String(index)) ?? 'null').join(',')}]`;
-  }
-  const kind = unsupportedKind(object);
-  if (kind) throw refused(path, `is a ${kind}, whose content JSON would lose`);
-  const parts: string[] = [];
-  for (const [name, item] of Object.entries(object)) {
-    const text = write(item, `${path}.${name}`, limits, here, name);
-    if (text !== undefined) parts.push(`${JSON.stringify(name)}:${text}`);
-  }
-  return `{${parts.join(',')}}`;
 }
 
 function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {

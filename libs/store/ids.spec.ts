@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, childId, keyedId, newId, rootOf } from './ids.js';
+import { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
 
 describe('ids', () => {
   it('find the root of a run below user-given, generated and keyed ids', () => {
@@ -19,6 +19,19 @@ describe('ids', () => {
         expect(bucketOf(childId(childId(id, call), 1))).toBe(bucketOf(id));
         expect(rootOf(childId(id, call))).toBe(id);
         expect(keyedId(`${name}:`, key)).not.toBe(keyedId(name, `:${key}`));
+      }),
+    );
+  });
+
+  it('tell the bucket of a parent or child from one of the two, also when the child has an id of its own', () => {
+    const given = fc.string({ minLength: 1 }).filter((id) => !id.includes(':') && id !== 'key' && id !== 'cron');
+    fc.assert(
+      fc.property(given, given, fc.nat(), (parentId, ownId, call) => {
+        for (const id of [childId(parentId, call), childId(childId(parentId, 1), call), ownId]) {
+          const parent = id === ownId || id === childId(parentId, call) ? parentId : childId(parentId, 1);
+          expect(bucketOfRelative(id, { id: parent, bucket: bucketOf(parent) })).toBe(bucketOf(id));
+          expect(bucketOfRelative(parent, { id, bucket: bucketOf(id) })).toBe(bucketOf(parent));
+        }
       }),
     );
   });

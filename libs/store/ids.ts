@@ -34,6 +34,12 @@ export function bucketOf(id: string): number {
   return crc32(rootOf(id)) % BUCKETS;
 }
 
+/** The bucket of an execution's parent or child: its own, unless the child has an id of its own choice. */
+export function bucketOfRelative(relativeId: string, { id, bucket }: { id: string; bucket: number }): number {
+  const [parent, child] = id.length < relativeId.length ? [id, relativeId] : [relativeId, id];
+  return child.startsWith(parent) && child[parent.length] === ':' ? bucket : bucketOf(relativeId);
+}
+
 // `:` separates the parts, so inside a part it is written as %3A (and % as %25).
 function escapePart(part: string): string {
   return part.replace(/[%:]/g, (char) => (char === '%' ? '%25' : '%3A'));

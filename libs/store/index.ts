@@ -18,7 +18,7 @@ export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './error
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './find-ended.js';
 export { type GivenBack, giveBackClaims, giveBackItems, putOffItems, recoverWorker } from './give-back.js';
 export { beat, claimIds, leave, lostItems, readBeats, registerWorker, type WorkerDescription } from './heartbeat.js';
-export { bucketOf, childId, keyedId, newId, rootOf } from './ids.js';
+export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
 export type { ExecutionOptions, NewExecution, StartOutcome, StoredRetry } from './insert-executions.js';
 export { insertExecutions } from './insert-executions.js';
 export { type JsonColumns, jsonColumns, readable } from './json-columns.js';

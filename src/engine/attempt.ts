@@ -26,6 +26,7 @@ export class Attempt {
   readonly controller = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private reject: ((error: unknown) => void) | undefined;
+  private aborted: Error | undefined;
 
   constructor(
     readonly item: HeldItem,
@@ -34,12 +35,12 @@ export class Attempt {
   ) {}
 
   // The task may ignore its signal; the attempt ends all the same, and what the task does later is not heard.
-  race(call: () => Promise<unknown>): Promise<unknown> {
+  race(call: () => unknown): unknown {
     const { item, policy } = this;
     // Taken away before it began (the worker was declared dead, or gave its work back): somebody else runs it.
     if (item.dropped) {
       this.stopped = 'lost';
-      return Promise.resolve();
+      return undefined;
     }
     item.stop = (reason) => {
       this.stopped = reason;
@@ -51,9 +52,13 @@ export class Attempt {
         policy.timeoutMs,
       );
     }
+    const returned = call();
+    if (!(returned instanceof Promise)) return returned;
     return new Promise((resolve, reject) => {
       this.reject = reject;
-      call().then(resolve, reject);
+      // Stopped while it ran, before its first await.
+      if (this.aborted) reject(this.aborted);
+      returned.then(resolve, reject);
     });
   }
 
@@ -94,13 +99,23 @@ export class Attempt {
 
   private abort(data: { name: string; message: string; code?: string }): void {
     const reason = Object.assign(new Error(data.message), data);
+    this.aborted = reason;
     this.controller.abort(reason);
     this.reject?.(reason);
   }
 }
 
-// What a task is given. All of it are properties of its own, so that it can be taken apart, spread and wrapped. No accessors in
-// a literal: defining one costs ten times as much as the rest (480 against 50 ns).
+// A signal is made when it is asked for (1.4 µs on Node 20), by one accessor for all contexts: an accessor in a literal costs
+// ten times as much as the rest of it (480 against 50 ns).
+const ATTEMPT = Symbol('attempt');
+const SIGNAL: PropertyDescriptor & ThisType<AttemptContext> = {
+  get() {
+    return this[ATTEMPT].controller.signal;
+  },
+  enumerable: true,
+};
+
+// What a task is given. All of it are properties of its own, so that it can be taken apart, spread and wrapped.
 class AttemptContext {
   readonly executionId: string;
   readonly taskName: string;
@@ -111,7 +126,8 @@ class AttemptContext {
   readonly maxAttempts: number;
   readonly idempotencyKey: string;
   readonly lastProgress: unknown;
-  readonly signal: AbortSignal;
+  declare readonly signal: AbortSignal;
+  declare readonly [ATTEMPT]: Attempt;
   readonly logger: TaskLogger;
   readonly heartbeat: TaskContext['heartbeat'];
   readonly completeLater: TaskContext['completeLater'];
@@ -127,7 +143,8 @@ class AttemptContext {
     this.maxAttempts = policy.maxAttempts;
     this.idempotencyKey = item.options?.idempotencyKey ?? item.id;
     this.lastProgress = item.progress ?? undefined;
-    this.signal = attempt.controller.signal;
+    Object.defineProperty(this, ATTEMPT, { value: attempt });
+    Object.defineProperty(this, 'signal', SIGNAL);
     this.logger = new LabelledLogger(attempt.parts.logger, item);
     this.heartbeat = (progress) => attempt.heartbeat(progress);
     this.completeLater = () => attempt.completeLater();

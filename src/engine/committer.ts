@@ -110,8 +110,8 @@ export class Committer {
 
   private async run(): Promise<void> {
     this.inFlight++;
-    // Whatever finishes in the same moment joins the first group.
-    await new Promise((resolve) => setImmediate(resolve));
+    // Whatever finishes in the same moment joins the first group, if there is anything left that could.
+    if (this.held.size > this.waiting.length) await new Promise((resolve) => setImmediate(resolve));
     while (this.isWorthCommit(this.inFlight - 1)) {
       const group = this.nextGroup();
       const results = await this.write(group.map((entry) => entry.work));

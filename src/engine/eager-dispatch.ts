@@ -1,6 +1,6 @@
 // Eager dispatch: children that their own worker can run now are born claimed, and never pass through the queue.
 
-import { bucketOf, type ClaimedItem, type EagerClaim, type NewExecution, newId, type TurnCommit } from '../../libs/store/index.js';
+import { bucketOfRelative, type ClaimedItem, type EagerClaim, type NewExecution, newId, type TurnCommit } from '../../libs/store/index.js';
 import type { HeldItem } from './held-work.js';
 import type { Workplace } from './workplace.js';
 
@@ -39,8 +39,11 @@ export class EagerDispatch {
   taken({ claimId, ids }: EagerClaim, turns: readonly TurnCommit[], won: readonly boolean[]): void {
     const { place } = this;
     const chosen = new Set(ids);
-    const children = turns.flatMap((turn, n) => (won[n] ? turn.children.filter((child) => chosen.has(child.id)) : []));
-    const claim = { claimId, items: children.map(claimedChild), now: place.now() };
+    const children: ClaimedItem[] = [];
+    turns.forEach((turn, n) => {
+      if (won[n]) for (const child of turn.children) if (chosen.has(child.id)) children.push(claimedChild(child, turn));
+    });
+    const claim = { claimId, items: children, now: place.now() };
     const items = place.held.take(claim);
     for (const item of items) this.born.add(item.id);
     // After the turn is known to be written, and its run is back in the cache: the child's end is then a fused step.
@@ -62,10 +65,10 @@ export class EagerDispatch {
 }
 
 // A child that was born claimed, as a claim would have brought it.
-function claimedChild(child: NewExecution): ClaimedItem {
+function claimedChild(child: NewExecution, parent: TurnCommit): ClaimedItem {
   return {
     id: child.id,
-    bucket: bucketOf(child.id),
+    bucket: bucketOfRelative(child.id, parent),
     type: child.type,
     name: child.targetName,
     queue: child.queue,

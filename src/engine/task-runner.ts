@@ -1,6 +1,6 @@
 // Runs one attempt of a task: hands it its context, bounds its time, and turns what it did into something to be written.
 
-import { bucketOf, type ParentCall, type TaskCommit } from '../../libs/store/index.js';
+import { bucketOfRelative, type ParentCall, type TaskCommit } from '../../libs/store/index.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { toJsonText } from '../payload.js';
 import type { RegisteredTask } from '../tasks/task.registry.js';
@@ -48,7 +48,9 @@ export class TaskRunner {
     const attempt = new Attempt(item, policy, this.parts);
     try {
       if (!task) throw this.unknown(item.name);
-      const value = await attempt.race(() => call(task, attempt, around));
+      const raced = attempt.race(() => call(task, attempt, around));
+      // A task that returned at once is not waited for.
+      const value = raced instanceof Promise ? await raced : raced;
       if (attempt.stopped) return { stopped: attempt.stopped };
       if (attempt.handOver) return { commit: this.handedOver(item) };
       const output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
@@ -101,11 +103,21 @@ export class TaskRunner {
   }
 }
 
-async function call(task: RegisteredTask, attempt: Attempt, around: Around): Promise<unknown> {
-  const returned = await around(task, (manager) => task.run(parse(attempt.item.input), attempt.context(manager)));
+function call(task: RegisteredTask, attempt: Attempt, around: Around): unknown {
+  const returned = around(task, (manager) => task.run(parse(attempt.item.input), attempt.context(manager)));
+  return attempt.handOver || isThenable(returned) ? settled(returned, attempt) : returned;
+}
+
+async function settled(returned: unknown, attempt: Attempt): Promise<unknown> {
+  const value = await returned;
   // Asked for without an await, the token may still be on its way; if it cannot be made, the attempt has failed.
   if (attempt.handOver) await attempt.handOver;
-  return returned;
+  return value;
+}
+
+function isThenable(value: unknown): boolean {
+  const mayBe = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return mayBe && typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** The end of a task by its result. */
@@ -124,9 +136,9 @@ export function failedAtOnce(item: HeldItem, error: unknown): TaskCommit {
 }
 
 /** Whom an item tells of its end. */
-export function parentOf(item: { parentId: string | null; parentCall: number | null }): ParentCall | undefined {
+export function parentOf(item: Pick<HeldItem, 'id' | 'bucket' | 'parentId' | 'parentCall'>): ParentCall | undefined {
   if (item.parentId === null || item.parentCall === null) return undefined;
-  return { id: item.parentId, bucket: bucketOf(item.parentId), call: item.parentCall };
+  return { id: item.parentId, bucket: bucketOfRelative(item.parentId, item), call: item.parentCall };
 }
 
 function base(item: HeldItem): Omit<TaskCommit, 'status'> {

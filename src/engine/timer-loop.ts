@@ -2,7 +2,6 @@
 
 import {
   ANY,
-  bucketOf,
   commitWork,
   dropScheduled,
   moveDue,
@@ -15,6 +14,7 @@ import {
 import { Alarm, Doorbell } from './alarm.js';
 import type { EngineEvents } from './engine-events.js';
 import { cancelledError, timeoutError } from './error-data.js';
+import { parentOf } from './task-runner.js';
 
 export interface TimerLoopParts {
   store: Store;
@@ -111,10 +111,7 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
   // A run that is being cancelled ends as cancelled, whichever of its bounds comes first.
   const status = row.kind === 'grace' || row.cancelled ? ('cancelled' as const) : ('failed' as const);
   const error = JSON.stringify(errorOf(row));
-  const parent =
-    row.parentId !== null && row.parentCall !== null
-      ? { id: row.parentId, bucket: bucketOf(row.parentId), call: row.parentCall }
-      : undefined;
+  const parent = parentOf(row);
   const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: Date.now() };
   if (row.type === 'task') {
     const task = { ...base, status, attempts: row.attempts, clearSchedule: true };

@@ -96,7 +96,7 @@ export class TurnRunner {
     // Without its program a cancelled run cannot clean up; it must not wait for ever either.
     if (!flow) return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.waitForVersion(item, base) };
     const fed = feed(events, base.wasCancelled);
-    const host = this.hostOf(item);
+    const host = new TurnHost(item, this.parts);
     const first = flow.turn(fed.events, host);
     const result = first.status === 'yielded' ? await this.drive(flow, host) : first;
     const asked = versionsOf(result.effects, this.parts.programs);
@@ -134,14 +134,6 @@ export class TurnRunner {
       const result = flow.turn([], host);
       if (result.status !== 'yielded') return result;
     }
-  }
-
-  private hostOf(item: HeldItem): FlowHost {
-    return {
-      now: () => clockOf(item),
-      random: this.parts.random,
-      uuid: this.parts.uuid,
-    };
   }
 
   private outcome(item: HeldItem, flow: RunningFlow, result: FinishedTurn, base: ReturnType<typeof baseOf>, turn: RunTurn): TurnOutcome {
@@ -308,7 +300,7 @@ function feed(stored: readonly StoredEvent[], wasCancelled: boolean): { events: 
     const { kind, call, seq, name, payload } = one;
     switch (kind) {
       case 'completed':
-        events.push({ kind, id: call, ...(payload === null ? {} : { value: payload }) });
+        events.push({ kind, id: call, value: payload ?? undefined });
         break;
       case 'failed':
         events.push({ kind, id: call, error: payload === null ? { name: 'Error', message: 'unknown' } : JSON.parse(payload) });
@@ -318,7 +310,7 @@ function feed(stored: readonly StoredEvent[], wasCancelled: boolean): { events: 
         events.push({ kind, id: call });
         break;
       case 'signal':
-        events.push({ kind, key: String(seq), name: name ?? '', ...(payload === null ? {} : { payload }) });
+        events.push({ kind, key: String(seq), name: name ?? '', payload: payload ?? undefined });
         signals.push(one);
         break;
       case 'cancel':
@@ -329,9 +321,25 @@ function feed(stored: readonly StoredEvent[], wasCancelled: boolean): { events: 
   return { events, signals };
 }
 
-/** The database's time at the claim plus what has passed since, in milliseconds. */
-function clockOf(item: HeldItem): number {
-  return Math.floor(item.claimedAt + (performance.now() - item.claimedAtMonotonic));
+/** What a turn asks of its surroundings. */
+class TurnHost implements FlowHost {
+  constructor(
+    private readonly item: HeldItem,
+    private readonly parts: TurnRunnerParts,
+  ) {}
+
+  /** The database's time at the claim plus what has passed since, in milliseconds. */
+  now(): number {
+    return Math.floor(this.item.claimedAt + (performance.now() - this.item.claimedAtMonotonic));
+  }
+
+  random(): number {
+    return this.parts.random();
+  }
+
+  uuid(): string {
+    return this.parts.uuid();
+  }
 }
 
 function contextOf(item: HeldItem): FlowContext {

@@ -142,6 +142,7 @@ describe('an application with Rhythm', () => {
     });
     await expect(executions.start('dubble', {}, { type: 'task' })).rejects.toMatchObject({ code: 'RHYTHM_UNKNOWN_TASK' });
     await expect(executions.start('echo', {}, { id: 'a:b' })).rejects.toThrow(/contains ":", which is reserved/);
+    await expect(executions.start('echo', {}, { id: 'cron' })).rejects.toThrow(/"cron" is reserved/);
     await expect(executions.start('echo', {}, { id: 'x'.repeat(201) })).rejects.toThrow(/has 201 characters; the limit is 200/);
     await expect(executions.start('echo', {}, { priorty: 1 } as object)).rejects.toThrow(
       /Unknown option "priorty" in options\. Did you mean "priority"/,

@@ -159,6 +159,27 @@ describe('tasks', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'later' });
   });
 
+  it('may return a value, a promise or anything that can be awaited, and may throw at once', async () => {
+    const later = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => void setImmediate(() => resolve(value)) });
+    const harness = await kit.open({
+      flows: {
+        f: `let failed; try { await Task.run('throws') } catch (error) { failed = error.message }
+          return [await Task.run('value'), await Task.run('promise'), await Task.run('thenable'), await Task.run('callable'), failed]`,
+      },
+      tasks: {
+        value: () => 1,
+        promise: async () => 2,
+        thenable: () => later(3),
+        callable: () => Object.assign(() => undefined, later(4)),
+        throws: () => {
+          throw new NonRetryableError('at once');
+        },
+      },
+    });
+    await harness.engine();
+    expect(await harness.ended(await harness.start('f'))).toMatchObject({ status: 'completed', value: [1, 2, 3, 4, 'at once'] });
+  });
+
   it('that throw nothing say so', async () => {
     const harness = await kit.open({
       tasks: {

@@ -44,6 +44,8 @@ export function writeSnapshot(vm: Vm): string {
 
 type Shared = HeapObject | Cell | Combinator;
 
+const NOTHING: ReadonlySet<object> = new Set();
+
 class Writer {
   private readonly shared = new Map<object, number>();
   private readonly table: Json[] = [];
@@ -53,10 +55,15 @@ class Writer {
 
   write(): string {
     const { calls } = this.vm;
-    const isShared = new Set<object>();
-    walk(calls.promises(), { again: (object) => isShared.add(object) });
+    let isShared: Set<object> | undefined;
+    walk(calls.promises(), {
+      again: (object) => {
+        isShared ??= new Set();
+        isShared.add(object);
+      },
+    });
     // Shared objects are numbered when they are first met, so that the text follows the walk of the writer.
-    this.isShared = isShared;
+    this.isShared = isShared ?? NOTHING;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
       const { id, kind, name, timeoutMs } = promise.call!;
@@ -68,7 +75,7 @@ class Writer {
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
     return JSON.stringify(top);
   }
-  private isShared: ReadonlySet<object> = new Set();
+  private isShared = NOTHING;
   /** No text is shorter: it stops before a hopeless one is built. */
   private length = 0;
 
@@ -121,9 +128,10 @@ class Writer {
   }
 
   private plainBody(object: Shared, depth: number): Json {
-    const one = (value: unknown) => this.value(value, depth);
+    if (object instanceof PromiseObject) return this.promise(object, depth);
     if (object instanceof PlainObject) return this.properties(object.props, depth);
     if (object instanceof ArrayObject) return this.array(object.elements, depth);
+    const one = (value: unknown) => this.value(value, depth);
     if (object instanceof Cell) return [Tag.CELL, one(object.value)];
     if (object instanceof FunctionObject) return [Tag.FUNCTION, object.code.index, object.givenName ?? 0, ...object.cells.map(one)];
     if (object instanceof BoundNative) return [Tag.BOUND, object.definition.name, ...object.bound.map(one)];
@@ -141,7 +149,6 @@ class Writer {
     if (object instanceof IteratorObject) return this.iterator(object, depth);
     if (object instanceof Combinator)
       return [Tag.COMBINATOR, COMBINATOR_KINDS.indexOf(object.kind), object.remaining, one(object.result), ...object.values.map(one)];
-    if (object instanceof PromiseObject) return this.promise(object, depth);
     throw new Error(`a snapshot cannot hold a ${object.constructor.name}`);
   }
 
@@ -175,6 +182,7 @@ class Writer {
 
   /** How many live entries come before an entry number; what was counted once per collection is searched by halves. */
   private placeIn(collection: CollectionObject, number: number): number {
+    this.liveNumbers ??= new Map();
     let live = this.liveNumbers.get(collection);
     if (!live) {
       live = collection.numbers.filter((_, at) => collection.keys[at] !== TOMBSTONE);
@@ -189,14 +197,15 @@ class Writer {
     }
     return low;
   }
-  private readonly liveNumbers = new Map<CollectionObject, number[]>();
+  private liveNumbers: Map<CollectionObject, number[]> | undefined;
 
   private promise(promise: PromiseObject, depth: number): Json {
     const flags = (promise.handled ? 1 : 0) + (promise.durable ? 2 : 0);
     if (promise.state !== PENDING)
       return [promise.state === FULFILLED ? Tag.FULFILLED : Tag.REJECTED, flags, this.value(promise.value, depth)];
     const list: Json[] = [Tag.PENDING, flags];
-    for (const reaction of promise.reactions ?? []) {
+    if (promise.reactions === null) return list;
+    for (const reaction of promise.reactions) {
       const written = this.reaction(reaction, depth);
       if (written) list.push(written);
     }
@@ -204,8 +213,8 @@ class Writer {
   }
 
   private reaction(reaction: Reaction, depth: number): Json[] | undefined {
-    const one = (value: unknown) => this.value(value, depth);
     if (reaction instanceof AwaitReaction) return this.frame(reaction.frame, depth);
+    const one = (value: unknown) => this.value(value, depth);
     if (reaction instanceof ThenReaction)
       return [ReactionTag.THEN, one(reaction.onFulfilled), one(reaction.onRejected), one(reaction.result)];
     if (reaction instanceof FollowReaction) return [ReactionTag.FOLLOW, one(reaction.follower)];
@@ -214,7 +223,9 @@ class Writer {
   }
 
   private frame(frame: Frame, depth: number): Json[] {
-    const one = (value: unknown) => this.value(value, depth);
-    return [ReactionTag.AWAIT, frame.code.index, frame.ip, one(frame.promise), ...frame.cells.map(one), ...liveRegisters(frame).map(one)];
+    const list: Json[] = [ReactionTag.AWAIT, frame.code.index, frame.ip, this.value(frame.promise, depth)];
+    for (const cell of frame.cells) list.push(this.value(cell, depth));
+    for (const register of liveRegisters(frame)) list.push(this.value(register, depth));
+    return list;
   }
 }

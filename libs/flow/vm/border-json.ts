@@ -20,11 +20,13 @@ const MAX_DEPTH = 1_000;
 /** As `JSON.stringify` would write it; what JSON would silently lose or change is a TypeError that names the path. */
 export function writeBorderJson(vm: Machine, value: Value, what: string, maxLength: number): string | undefined {
   if (value === undefined) return undefined;
-  return new Writer(vm, what, maxLength).write(value, '', 0);
+  return new Writer(vm, what, maxLength).write(value, 0);
 }
 
 class Writer {
   private readonly open = new Set<HeapObject>();
+  /** Keys and indices that lead to the value being written; of use only to say where something is wrong. */
+  private readonly path: (string | number)[] = [];
   constructor(
     private readonly vm: Machine,
     private readonly what: string,
@@ -49,48 +51,55 @@ class Writer {
     return this.take(JSON.stringify(value));
   }
 
-  write(value: Value, path: string, depth: number): string {
+  write(value: Value, depth: number): string {
     this.vm.charge(1);
     if (typeof value === 'string') return this.string(value);
     if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw this.refuse(path, String(value));
+      if (!Number.isFinite(value)) throw this.refuse(String(value));
       return this.take(String(value === 0 ? 0 : value));
     }
     if (value === null || typeof value === 'boolean') return this.take(String(value));
     if (value === undefined) return this.take('null');
-    if (this.open.has(value)) throw this.refuse(path, 'a cycle');
+    if (this.open.has(value)) throw this.refuse('a cycle');
     if (depth > MAX_DEPTH) throw this.vm.error('RangeError', `${this.what} is nested too deeply`);
     if (value instanceof DateObject)
       return this.take(Number.isNaN(value.time) ? 'null' : JSON.stringify(new Date(value.time).toISOString()));
-    if (value instanceof MapObject) throw this.refuse(path, 'a Map', 'Use Object.fromEntries(map).');
-    if (value instanceof SetObject) throw this.refuse(path, 'a Set', 'Use [...set].');
-    if (value instanceof PromiseObject) throw this.refuse(path, 'a promise', 'Write await before it.');
-    if (isCallable(value)) throw this.refuse(path, 'a function');
+    if (value instanceof MapObject) throw this.refuse('a Map', 'Use Object.fromEntries(map).');
+    if (value instanceof SetObject) throw this.refuse('a Set', 'Use [...set].');
+    if (value instanceof PromiseObject) throw this.refuse('a promise', 'Write await before it.');
+    if (isCallable(value)) throw this.refuse('a function');
     this.open.add(value);
-    const text = value instanceof ArrayObject ? this.list(value, path, depth) : this.object(value, path, depth);
+    const text = value instanceof ArrayObject ? this.list(value, depth) : this.object(value, depth);
     this.open.delete(value);
     return text;
   }
 
-  private list({ elements }: ArrayObject, path: string, depth: number): string {
+  private list({ elements }: ArrayObject, depth: number): string {
     const parts: string[] = [];
     this.length += 2 + elements.length;
-    for (let at = 0; at < elements.length; at++) parts.push(this.write(elements[at], `${path}[${at}]`, depth + 1));
+    for (let at = 0; at < elements.length; at++) {
+      this.path.push(at);
+      parts.push(this.write(elements[at], depth + 1));
+      this.path.pop();
+    }
     return `[${parts.join(',')}]`;
   }
 
-  private object({ props }: HeapObject, path: string, depth: number): string {
+  private object({ props }: HeapObject, depth: number): string {
     const parts: string[] = [];
     this.length += 2;
-    for (const key of Object.keys(props ?? {})) {
-      const value = props![key];
-      if (value !== undefined) parts.push(`${this.string(key)}:${this.write(value, `${path}.${key}`, depth + 1)}`);
+    for (const key in props) {
+      const value = props[key];
+      if (value === undefined) continue;
+      this.path.push(key);
+      parts.push(`${this.string(key)}:${this.write(value, depth + 1)}`);
+      this.path.pop();
     }
     return `{${parts.join(',')}}`;
   }
 
-  private refuse(path: string, found: string, advice = ''): Error {
-    const place = path === '' ? this.what : `${this.what}${path}`;
+  private refuse(found: string, advice = ''): Error {
+    const place = this.what + this.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
     return this.vm.error('TypeError', `${place} is ${found}, which JSON cannot carry.${advice && ` ${advice}`}`);
   }
 }

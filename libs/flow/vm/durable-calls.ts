@@ -10,7 +10,6 @@ import type { PromiseObject } from './values.js';
 import type { Vm } from './vm.js';
 
 type CallEffect = Extract<Effect, { kind: 'task' | 'workflow' | 'timer' | 'wait' }>;
-type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never;
 type SignalEvent = Extract<FlowEvent, { kind: 'signal' }>;
 
 export class DurableCalls {
@@ -40,19 +39,21 @@ export class DurableCalls {
     return this.pending.values();
   }
 
-  start(vm: Vm, name: string, effect: Unnumbered<CallEffect>): PromiseObject {
+  /** Numbers a call and lets it out. The effect is made for this call and is given its number here. */
+  start(vm: Vm, name: string, effect: CallEffect): PromiseObject {
     if (this.pending.size + this.forgotten.size >= vm.limits.pendingEffects)
       throw vm.limit('PENDING_EFFECTS', `${vm.limits.pendingEffects} durable calls that are unanswered at one time`);
     const id = this.nextId++;
     const promise = vm.newPromise();
     promise.durable = true;
-    promise.call = { id, kind: effect.kind, name, ...('timeoutMs' in effect ? { timeoutMs: effect.timeoutMs } : {}) };
+    promise.call = { id, kind: effect.kind, name, timeoutMs: effect.kind === 'wait' ? effect.timeoutMs : undefined };
     this.pending.set(id, promise);
     if (effect.kind === 'wait') {
       this.unanswerable = 0;
       this.awaitedNames = null;
     }
-    vm.emit({ ...effect, id } as CallEffect, name.length + ('input' in effect ? (effect.input?.length ?? 0) : 0));
+    effect.id = id;
+    vm.emit(effect, name.length + ('input' in effect ? (effect.input?.length ?? 0) : 0));
     return promise;
   }
 
@@ -157,8 +158,13 @@ export class DurableCalls {
 
   /** Forgets timers and waits whose outcome nobody can observe, and remembers tasks of that kind by name only. */
   withdrawLost(vm: Vm): void {
-    const lost = [...this.pending.values()].filter((promise) => hasNoUse(promise));
-    if (lost.length === 0) return;
+    let lost: PromiseObject[] | undefined;
+    for (const promise of this.pending.values()) {
+      if (!hasNoUse(promise)) continue;
+      lost ??= [];
+      lost.push(promise);
+    }
+    if (!lost) return;
     const reachable = this.reachable();
     vm.charge(reachable.size >> 4);
     for (const promise of lost) {
@@ -205,7 +211,8 @@ export class DurableCalls {
 
 /** No reaction, or only such that belong to a combinator whose result is decided. */
 export function hasNoUse(promise: PromiseObject): boolean {
-  return (promise.reactions ?? []).every((each) => each instanceof ElementReaction && each.combinator.done);
+  if (promise.reactions === null) return true;
+  return promise.reactions.every((each) => each instanceof ElementReaction && each.combinator.done);
 }
 
 function lateness({ name, timeoutMs }: PendingCall): string {

@@ -72,6 +72,7 @@ describe('a durable call', () => {
     [`const options = { timeOut: 5 }; await Task.run('t', 1, options)`, 'Did you mean timeout?'],
     [`const time = 'soon'; await Timer.sleep(time)`, 'not a duration'],
     [`await Workflow.run('w', 1, { id: 'other:2' })`, 'without ":"'],
+    [`await Workflow.run('w', 1, { id: 'key' })`, 'other than "key"'],
   ])('refuses what it cannot carry: %s', (source, message) => {
     expect(errorOf(source)).toMatchObject({ message: expect.stringContaining(message) });
   });

@@ -19,14 +19,20 @@ const LONGEST_ID = 200;
 const MOST_LISTED = 20;
 /** Of the columns that keep priorities and attempts. */
 const LARGEST = 32_767;
+const NO_OPTIONS = Object.freeze({});
 
 function runTask(machine: Machine, _receiver: Value, [name, input, options]: readonly Value[]): PromiseObject {
   const vm = machine as Vm;
   const taskName = requireName(vm, name, 'Task.run');
   requireAllowed(vm, 'tasks', taskName);
   const text = writeBorderJson(vm, input, 'input', vm.limits.payloadBytes);
+  return vm.calls.start(vm, taskName, { kind: 'task', id: 0, name: taskName, input: text, options: taskOptions(vm, options) });
+}
+
+function taskOptions(vm: Vm, options: Value): TaskCallOptions {
+  if (options === undefined) return NO_OPTIONS;
   const given = new Options(vm, options, 'Task.run', CALL_OPTIONS['Task.run']);
-  const parsed: TaskCallOptions = compact({
+  return compact({
     queue: given.queue(),
     priority: given.number('priority'),
     timeoutMs: given.duration('timeout'),
@@ -34,7 +40,6 @@ function runTask(machine: Machine, _receiver: Value, [name, input, options]: rea
     retry: given.retry(),
     idempotencyKey: given.text('idempotencyKey'),
   });
-  return vm.calls.start(vm, taskName, { kind: 'task', name: taskName, ...(text === undefined ? {} : { input: text }), options: parsed });
 }
 
 function runWorkflow(machine: Machine, _receiver: Value, [name, input, options]: readonly Value[]): PromiseObject {
@@ -42,20 +47,20 @@ function runWorkflow(machine: Machine, _receiver: Value, [name, input, options]:
   const workflowName = requireName(vm, name, 'Workflow.run');
   requireAllowed(vm, 'workflows', workflowName);
   const text = writeBorderJson(vm, input, 'input', vm.limits.payloadBytes);
+  const parsed = workflowOptions(vm, options);
+  return vm.calls.start(vm, workflowName, { kind: 'workflow', id: 0, name: workflowName, input: text, options: parsed });
+}
+
+function workflowOptions(vm: Vm, options: Value): WorkflowCallOptions {
+  if (options === undefined) return NO_OPTIONS;
   const given = new Options(vm, options, 'Workflow.run', CALL_OPTIONS['Workflow.run']);
-  const parsed: WorkflowCallOptions = compact({
+  return compact({
     queue: given.queue(),
     priority: given.number('priority'),
     timeoutMs: given.duration('timeout'),
     delayMs: given.duration('delay'),
     id: given.id(),
     detached: given.flag('detached'),
-  });
-  return vm.calls.start(vm, workflowName, {
-    kind: 'workflow',
-    name: workflowName,
-    ...(text === undefined ? {} : { input: text }),
-    options: parsed,
   });
 }
 
@@ -78,7 +83,7 @@ function until(machine: Machine, _receiver: Value, [date]: readonly Value[]): Pr
 }
 
 function sleepFor(vm: Vm, delayMs: number): PromiseObject {
-  return vm.calls.start(vm, `${delayMs} ms`, { kind: 'timer', delayMs });
+  return vm.calls.start(vm, `${delayMs} ms`, { kind: 'timer', id: 0, delayMs });
 }
 
 function sleepUntil(vm: Vm, at: number, given: Value): PromiseObject {
@@ -94,14 +99,14 @@ function sleepUntil(vm: Vm, at: number, given: Value): PromiseObject {
       `A timer needs a valid date, not ${shown}. Write new Date(…) of a time, or text such as "2030-01-31T09:00:00Z"`,
     );
   }
-  return vm.calls.start(vm, new Date(at).toISOString(), { kind: 'timer', at });
+  return vm.calls.start(vm, new Date(at).toISOString(), { kind: 'timer', id: 0, at });
 }
 
 function waitForSignal(machine: Machine, _receiver: Value, [name, options]: readonly Value[]): PromiseObject {
   const vm = machine as Vm;
   const signal = requireName(vm, name, 'Signal.when');
   const timeoutMs = new Options(vm, options, 'Signal.when', CALL_OPTIONS['Signal.when']).duration('timeout');
-  return vm.calls.start(vm, signal, compact({ kind: 'wait' as const, signal, timeoutMs }));
+  return vm.calls.start(vm, signal, compact({ kind: 'wait' as const, id: 0, signal, timeoutMs }));
 }
 
 function requireName(vm: Vm, name: Value, what: string): string {
@@ -172,8 +177,9 @@ class Options {
   /** Of a child: `:` is kept for the ids that durable calls get by themselves. */
   id(): string | undefined {
     const id = this.text('id');
-    if (id === undefined || (id.length <= LONGEST_ID && id.trim() !== '' && !id.includes(':'))) return id;
-    throw this.wrong('id', `a text of up to ${LONGEST_ID} characters without ":"`);
+    const isFree = (text: string) => text.trim() !== '' && !text.includes(':') && text !== 'key' && text !== 'cron';
+    if (id === undefined || (id.length <= LONGEST_ID && isFree(id))) return id;
+    throw this.wrong('id', `a text of up to ${LONGEST_ID} characters without ":", other than "key" and "cron"`);
   }
   number(key: string, least = -LARGEST): number | undefined {
     const value = this.read(key);

@@ -6,6 +6,7 @@ import type { Vm } from './vm.js';
 
 /** A hint when to wake a suspended run; leaving a call out of every group only costs a turn. */
 export function resumeGroups(vm: Vm): ResumeGroup[] {
+  if (vm.calls.pending.size < 2) return [];
   const groups = new Map<Combinator, number[]>();
   for (const promise of vm.calls.pending.values()) {
     const { kind, id } = promise.call!;

@@ -71,7 +71,10 @@ export function liveRegisters(frame: Frame): Register[] {
   const { code, registers, sp } = frame;
   const live = code.live.find((each) => each.at === frame.ip);
   if (!live || sp !== code.slots + live.depth) return registers.slice(0, sp);
-  return [...live.slots.map((slot) => registers[slot]), ...registers.slice(code.slots, sp)];
+  const found: Register[] = [];
+  for (const slot of live.slots) found.push(registers[slot]);
+  for (let at = code.slots; at < sp; at++) found.push(registers[at]);
+  return found;
 }
 
 function children(object: HeapObject, push: (node: Node) => void): void {

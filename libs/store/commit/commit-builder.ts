@@ -42,7 +42,7 @@ export class CommitBuilder {
    */
   add(name: string, columns: Columns, text: (unnest: string, ...scalars: string[]) => string, scalars: Scalars = []): void {
     const first = this.values.length + 1;
-    const lean = columns.every(isUsual);
+    const lean = areUsual(columns);
     const sent = lean ? columns.filter(([, , usual]) => usual === undefined) : columns;
     for (const [type, values] of sent) this.values.push(arrayBytes(type, values));
     for (const [, value] of scalars) this.values.push(value);
@@ -68,8 +68,9 @@ export class CommitBuilder {
   }
 }
 
-function isUsual([, values, usual]: Columns[number]): boolean {
-  return usual === undefined || values.every((value) => value === usual);
+/** Nothing unusual stands in these columns. */
+export function areUsual(columns: Columns): boolean {
+  return columns.every(([, values, usual]) => usual === undefined || values.every((value) => value === usual));
 }
 
 // Columns in which nothing unusual stands are not sent. All of them or none: each combination is a plan of its own.

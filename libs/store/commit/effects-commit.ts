@@ -90,7 +90,8 @@ function timed(children: readonly Owned<NewExecution>[]): '' | '-timed' {
   return children.some(has) ? '-timed' : '';
 }
 
-function born(commit: CommitBuilder, name: string, unnest: string, named: boolean, scheduled: boolean): string {
+function born(commit: CommitBuilder, name: 'born' | 'born_claimed', unnest: string, named: boolean, scheduled: boolean): string {
+  const atOnce = name === 'born_claimed';
   const after = (option: string) => `coalesce(due_at, statement_timestamp()) + (options->>'${option}')::float8 * interval '1 millisecond'`;
   return `${name} AS (
       INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
@@ -99,8 +100,12 @@ function born(commit: CommitBuilder, name: string, unnest: string, named: boolea
       FROM ${unnest} AS d(n, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, verbatim, tags, options)
       WHERE ${commit.ofWinner}
       ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}
-      RETURNING id, bucket, type, queue, priority, options, parent_call,
-        CASE WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
+      RETURNING id, bucket${
+        atOnce && !scheduled
+          ? ''
+          : `, type, queue, priority, options, parent_call,
+        CASE WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at`
+      }
     )${
       scheduled
         ? `, ${name}_scheduled AS (

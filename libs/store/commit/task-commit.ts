@@ -1,7 +1,7 @@
 // The end of an attempt of a task, as a part of a commit: its result, its retry, or its hand-over to the outside.
 
 import { jsonColumns, readable } from '../json-columns.js';
-import type { CommitBuilder } from './commit-builder.js';
+import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
 import { addLost } from './fence-losers.js';
 
 /** Whom an execution tells of its end. */
@@ -49,24 +49,31 @@ export function addTasks(
   const errors = tasks.map((task) => jsonColumns(task.error));
   // In a hopeful commit the parents of fused children have moved with them, or nothing of it is written.
   const parents = tasks.map(({ status, parent }, n) => (isEnd(status) && !(commit.hopeful && fusedWith[n] !== null) ? parent : undefined));
+  const columns: Columns = [
+    commit.numbers(tasks.map((_, n) => n)),
+    ['text', tasks.map((task) => task.id)],
+    ['smallint', tasks.map((task) => task.bucket)],
+    ['bigint', tasks.map((task) => task.fence)],
+    ['text', tasks.map((task) => task.status), 'completed'],
+    ['integer', tasks.map((task) => task.attempts), 0],
+    ['text', outputs.map((output) => output.readable)],
+    ['text', errors.map((error) => error.readable), null],
+    ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
+    ['float8', tasks.map((task) => task.startedAt)],
+    ['text', parents.map((parent) => parent?.id ?? null), null],
+    ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+    ['integer', parents.map((parent) => parent?.call ?? null), null],
+    ['integer', commit.hopeful ? [] : fusedWith, null],
+  ];
+  // Nobody is told of ordinary ends whose parents have moved already.
+  const told =
+    commit.hopeful && areUsual(columns)
+      ? ''
+      : `, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
+        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload`;
   commit.add(
     onlyUnstarted ? 'unstarted-tasks' : 'tasks',
-    [
-      commit.numbers(tasks.map((_, n) => n)),
-      ['text', tasks.map((task) => task.id)],
-      ['smallint', tasks.map((task) => task.bucket)],
-      ['bigint', tasks.map((task) => task.fence)],
-      ['text', tasks.map((task) => task.status), 'completed'],
-      ['integer', tasks.map((task) => task.attempts), 0],
-      ['text', outputs.map((output) => output.readable)],
-      ['text', errors.map((error) => error.readable), null],
-      ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
-      ['float8', tasks.map((task) => task.startedAt)],
-      ['text', parents.map((parent) => parent?.id ?? null), null],
-      ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
-      ['integer', parents.map((parent) => parent?.call ?? null), null],
-      ['integer', commit.hopeful ? [] : fusedWith, null],
-    ],
+    columns,
     // `crashes` counts recoveries without progress, and this is progress.
     (unnest, worker) => `ended AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
@@ -76,8 +83,7 @@ export function addTasks(
         cancelled_at = CASE WHEN d.status = 'cancelled' THEN statement_timestamp() END
       FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, parent_id, parent_bucket, parent_call, fused)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
-      RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
-        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload
+      RETURNING d.n, e.id, e.bucket, e.status${told}
     )`,
     [['text', workerId]],
   );

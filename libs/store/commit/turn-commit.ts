@@ -2,7 +2,7 @@
 
 import type { NewExecution } from '../insert-executions.js';
 import { jsonColumns } from '../json-columns.js';
-import type { CommitBuilder } from './commit-builder.js';
+import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
 import { addLost } from './fence-losers.js';
 import { isEnd, type ParentCall } from './task-commit.js';
 
@@ -114,24 +114,30 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
   const errors = turns.map((turn) => jsonColumns(turn.error));
   const parents = turns.map(({ status, parent }) => (isEnd(status) ? parent : undefined));
   const fused = !commit.hopeful && turns.some((turn) => turn.needs !== undefined);
+  const columns: Columns = [
+    commit.numbers(turns.map((_, n) => n)),
+    ['text', turns.map((turn) => turn.id)],
+    ['smallint', turns.map((turn) => turn.bucket)],
+    ['bigint', turns.map((turn) => turn.fence)],
+    ['text', turns.map((turn) => turn.status), 'suspended'],
+    ['text', outputs.map((output) => output.readable), null],
+    ['text', errors.map((error) => error.readable), null],
+    ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
+    ['text', turns.map((turn) => turn.note ?? null), null],
+    ['float8', turns.map((turn) => turn.startedAt)],
+    ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
+    ['text', parents.map((parent) => parent?.id ?? null), null],
+    ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+    ['integer', commit.hopeful ? [] : turns.map((turn) => turn.needs ?? null), null],
+  ];
+  const told =
+    commit.hopeful && areUsual(columns)
+      ? ''
+      : `, d.parent_id, d.parent_bucket, e.parent_call,
+        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload`;
   commit.add(
     fused ? 'fused-turns' : 'turns',
-    [
-      commit.numbers(turns.map((_, n) => n)),
-      ['text', turns.map((turn) => turn.id)],
-      ['smallint', turns.map((turn) => turn.bucket)],
-      ['bigint', turns.map((turn) => turn.fence)],
-      ['text', turns.map((turn) => turn.status), 'suspended'],
-      ['text', outputs.map((output) => output.readable), null],
-      ['text', errors.map((error) => error.readable), null],
-      ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
-      ['text', turns.map((turn) => turn.note ?? null), null],
-      ['float8', turns.map((turn) => turn.startedAt)],
-      ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
-      ['text', parents.map((parent) => parent?.id ?? null), null],
-      ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
-      ['integer', commit.hopeful ? [] : turns.map((turn) => turn.needs ?? null), null],
-    ],
+    columns,
     (unnest, worker) => `turned AS (
       UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
@@ -142,8 +148,7 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
       FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
-      RETURNING d.n, e.id, e.bucket, e.status, d.parent_id, d.parent_bucket, e.parent_call,
-        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload
+      RETURNING d.n, e.id, e.bucket, e.status${told}
     )`,
     [['text', workerId]],
   );
