@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
 import { serverUrl } from '../../test/support/index.js';
-import { arrayBytes } from './array-bytes.js';
+import { arrayBytes, itemsOf } from './array-bytes.js';
 import { arrayText } from './array-text.js';
 
 describe('an array parameter', () => {
@@ -15,7 +15,11 @@ describe('an array parameter', () => {
   });
   afterAll(() => client.end());
 
-  const forms = { 'as bytes': (items: (string | null)[]) => arrayBytes('text', items), 'as text': arrayText };
+  const forms = {
+    'as bytes': (items: (string | null)[]) => arrayBytes('text', items),
+    'as text': arrayText,
+    'as bytes that became text again': (items: (string | null)[]) => arrayText(itemsOf(arrayBytes('text', items))),
+  };
   it.each(Object.entries(forms))('gives every text back, %s', async (_, write) => {
     // PostgreSQL has no text with NUL in it, and a lone surrogate is no UTF-8.
     const text = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\0') && !/\p{Surrogate}/u.test(each));
@@ -44,7 +48,11 @@ describe('an array parameter', () => {
     );
   });
 
-  it('gives numbers and booleans back', async () => {
+  const other: Record<string, (bytes: Buffer) => unknown> = {
+    'as bytes': (bytes) => bytes,
+    'as text': (bytes) => arrayText(itemsOf(bytes)),
+  };
+  it.each(Object.entries(other))('gives numbers and booleans back, %s', async (_, write) => {
     const { rows } = await client.query(
       'SELECT $1::integer[] AS a, $2::float8[] AS b, $3::boolean[] AS c, $4::smallint[] AS d, $5::bigint[] AS e, $6::bigint[] AS f',
       [
@@ -54,7 +62,7 @@ describe('an array parameter', () => {
         arrayBytes('smallint', [63, null, -32_768]),
         arrayBytes('bigint', []),
         arrayBytes('bigint', [0, 1, -1, 2 ** 31, -(2 ** 32), 2 ** 32 + 5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, null]),
-      ],
+      ].map((bytes) => write(bytes)),
     );
     expect(rows[0]).toEqual({
       a: [1, null, -2_147_483_648],
@@ -70,5 +78,7 @@ describe('an array parameter', () => {
     expect(() => arrayBytes('smallint', [40_000])).toThrow('out of range');
     expect(() => arrayBytes('integer', [2 ** 31])).toThrow('out of range');
     expect(() => arrayBytes('bigint', [2 ** 64])).toThrow('out of range');
+    expect(() => arrayBytes('bigint', [-0.5])).toThrow('out of range');
+    expect(() => arrayBytes('integer', [Number.NaN])).toThrow('out of range');
   });
 });

@@ -16,6 +16,26 @@ export function arrayBytes(type: ArrayType, items: readonly Item[]): Buffer {
   return type === 'text' ? textBytes(items as readonly (string | null | undefined)[]) : fixedBytes(type, items);
 }
 
+/** The items of an array parameter again, as texts, for a driver that takes no bytes. */
+export function itemsOf(bytes: Buffer): (string | null)[] {
+  const type = bytes.readInt32BE(8);
+  const items: (string | null)[] = [];
+  for (let at = HEAD; at < bytes.length; ) {
+    const length = bytes.readInt32BE(at);
+    at += LENGTH;
+    items.push(length < 0 ? null : itemText(type, bytes, at, length));
+    at += Math.max(0, length);
+  }
+  return items;
+}
+
+function itemText(type: number, bytes: Buffer, at: number, length: number): string {
+  if (type === TYPES.text) return bytes.toString('utf8', at, at + length);
+  if (type === TYPES.float8) return String(bytes.readDoubleBE(at));
+  if (type === TYPES.bigint) return String(bytes.readBigInt64BE(at));
+  return String(type === TYPES.boolean ? bytes[at] === 1 : bytes.readIntBE(at, length));
+}
+
 function textBytes(items: readonly (string | null | undefined)[]): Buffer {
   let size = HEAD;
   for (const item of items) size += item == null ? LENGTH : LENGTH + Buffer.byteLength(item);
@@ -44,6 +64,8 @@ function fixedBytes(type: Exclude<ArrayType, 'text'>, items: readonly Item[]): B
     }
     at = bytes.writeInt32BE(length, at);
     const value = Number(item);
+    if (type !== 'float8' && !Number.isInteger(value))
+      throw new RangeError(`The value ${value} is out of range: ${type} holds whole numbers.`);
     if (type === 'integer') bytes.writeInt32BE(value, at);
     else if (type === 'smallint') bytes.writeInt16BE(value, at);
     else if (type === 'float8') bytes.writeDoubleBE(value, at);

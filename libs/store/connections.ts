@@ -2,6 +2,8 @@
 
 import pg from 'pg';
 import type { EntityManager } from 'typeorm';
+import { itemsOf } from './array-bytes.js';
+import { arrayText } from './array-text.js';
 import { type Runner, type Statement, textFor } from './statement.js';
 
 /** How to reach the database. */
@@ -228,7 +230,10 @@ export async function joinTransaction(manager: EntityManager, schema: string): P
       'The given manager is not inside a transaction. Pass the one that dataSource.transaction(async (manager) => …) hands you.',
     );
   }
-  return { rows: (statement, values = []) => execute(client, schema, statement, values) };
+  // TypeORM takes pg-native by itself where it is installed, and that knows parameters as text only.
+  const native = 'native' in client;
+  const sendable = (value: unknown) => (native && Buffer.isBuffer(value) ? arrayText(itemsOf(value)) : value);
+  return { rows: (statement, values = []) => execute(client, schema, statement, values.map(sendable)) };
 }
 
 async function execute<Row>(
