@@ -29,7 +29,7 @@ const IN_FLIGHT = 2;
 export class ClaimLoop {
   private readonly bell = new Doorbell();
   private readonly link;
-  private readonly head = new QueueHead();
+  private readonly head;
   private readonly deaf: () => void;
   private running = true;
   private finished: Promise<void> = Promise.resolve();
@@ -42,6 +42,7 @@ export class ClaimLoop {
 
   constructor(private readonly parts: ClaimLoopParts) {
     this.link = parts.store.link({ relaxed: true });
+    this.head = new QueueHead(parts.options.pollMs);
     const served = new Set([...parts.options.queues, ANY]);
     this.deaf = parts.store.hints.on('work', (queue) => {
       if (served.has(queue)) this.nudge();

@@ -92,6 +92,11 @@ export class Committer {
     });
   }
 
+  /** Takes away the rows of claims of which everything has been written or given back. */
+  tidy(): void {
+    if (this.inFlight === 0 && this.held.hasSpent) void this.run();
+  }
+
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
   async drained(withinMs: number): Promise<void> {
     if (this.inFlight === 0) return;
@@ -112,12 +117,17 @@ export class Committer {
     this.inFlight++;
     // Whatever finishes in the same moment joins the first group, if there is anything left that could.
     if (this.held.size > this.waiting.length) await new Promise((resolve) => setImmediate(resolve));
-    while (this.isWorthCommit(this.inFlight - 1)) {
-      const group = this.nextGroup();
-      const results = await this.write(group.map((entry) => entry.work));
-      group.forEach((entry, n) => {
-        entry.resolve(results[n]);
-      });
+    for (;;) {
+      const others = this.inFlight - 1;
+      if (this.isWorthCommit(others)) {
+        const group = this.nextGroup();
+        const results = await this.write(group.map((entry) => entry.work));
+        group.forEach((entry, n) => {
+          entry.resolve(results[n]);
+        });
+        // The rows of claims that could go with no other write.
+      } else if (others === 0 && this.held.hasSpent) await this.write([]);
+      else break;
     }
     this.inFlight--;
     if (this.inFlight > 0) return;
@@ -150,9 +160,9 @@ export class Committer {
   }
 
   private async write(works: readonly FinishedWork[]): Promise<CommitResult[]> {
-    const claims = this.held.end(works.flatMap((work) => work.items));
-    const results = await this.writeGroup(works, claims, true);
-    this.held.closed(claims);
+    const ending = this.held.begin(works.flatMap((work) => work.items));
+    const results = await this.writeGroup(works, ending.claims, true);
+    if (!this.stopped) this.held.finish(ending);
     this.hooks.written(works, results);
     return results;
   }
@@ -226,10 +236,10 @@ export class Committer {
   }
 }
 
-// The database is full, shutting down or short of something, or its schema or our rights are not what they should be: nothing
-// is wrong with the values, so nobody's work is failed or dropped for it. It is tried until that has passed.
+// The database is full, shutting down or short of something, or its schema or our rights are not what they should be, or the
+// statement that the commit before was to prepare is not there because that one failed (26): nothing is wrong with the values, so nobody's work is failed or dropped for it. It is tried until that has passed.
 function isPassing(code: string | undefined): boolean {
-  return code !== undefined && /^(25006|28|3D|3F|42|53|55|57|58)/.test(code);
+  return code !== undefined && /^(25006|26|28|3D|3F|42|53|55|57|58)/.test(code);
 }
 
 // Something is wrong with the values: the database said so, or a number of theirs does not fit its column.

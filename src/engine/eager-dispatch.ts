@@ -32,6 +32,7 @@ export class EagerDispatch {
     if (ids.length === 0) return undefined;
     const claimId = newId();
     place.held.ask(claimId);
+    place.reserved += ids.length;
     return { claimId, ids };
   }
 
@@ -48,12 +49,14 @@ export class EagerDispatch {
     for (const item of items) this.born.add(item.id);
     // After the turn is known to be written, and its run is back in the cache: the child's end is then a fused step.
     setImmediate(() => {
+      place.reserved -= ids.length;
       for (const item of items) this.perform(item);
     });
   }
 
   /** The commit's outcome is unknown: if the children are ours, they are found among our claims and given back. */
-  doubt({ claimId }: EagerClaim): void {
+  doubt({ claimId, ids }: EagerClaim): void {
+    this.place.reserved -= ids.length;
     this.place.held.unanswered(claimId);
     this.place.loops.heart.doubt();
   }

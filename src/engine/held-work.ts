@@ -18,14 +18,22 @@ export interface HeldItem extends ClaimedItem {
   dropped?: boolean;
 }
 
+/** Items that are being written or given back, and the claims whose rows go with the same write. */
+export interface Ending {
+  readonly claims: readonly string[];
+  /** How many items of each claim. */
+  readonly parts: ReadonlyMap<string, number>;
+}
+
 /** The claims of one worker. */
 export class HeldWork {
-  private readonly open = new Map<string, number>();
+  /** Of each claim whose row is there: the items that are held, and those whose write is on its way. */
+  private readonly open = new Map<string, { left: number; writing: number }>();
   private readonly items = new Set<HeldItem>();
   /** Claims that were asked for and not answered yet. */
   private readonly asked = new Set<string>();
-  /** Claims whose last item has ended and whose deletion is on its way. */
-  private readonly closing = new Set<string>();
+  /** Claims of which everything is written and whose row is still there: it goes with the next write. */
+  private spent: string[] = [];
 
   get size(): number {
     return this.items.size;
@@ -51,30 +59,48 @@ export class HeldWork {
         unique.set(item.id, { ...item, claimId: claim.claimId, claimedAt: claim.now, claimedAtMonotonic, stop: undefined, dropped: false });
     }
     const held = [...unique.values()];
-    if (held.length > 0) this.open.set(claim.claimId, held.length);
+    if (held.length > 0) this.open.set(claim.claimId, { left: held.length, writing: 0 });
     for (const item of held) this.items.add(item);
     return held;
   }
 
-  /** Ends items; answers the claims that have none left and can be deleted with the same write. */
-  end(items: readonly HeldItem[]): string[] {
-    const done: string[] = [];
+  /**
+   * These items are about to be written or given back. The row of a claim is what a dead worker's work is found by, so it goes
+   * only with the write of its last item, and only when no other write of its items is still on its way: that one may have to
+   * be tried again.
+   */
+  begin(items: readonly HeldItem[]): Ending {
+    const parts = new Map<string, number>();
     for (const item of items) {
-      if (!this.items.delete(item)) continue;
-      const left = (this.open.get(item.claimId) ?? 1) - 1;
-      if (left > 0) this.open.set(item.claimId, left);
-      else {
-        this.open.delete(item.claimId);
-        this.closing.add(item.claimId);
-        done.push(item.claimId);
-      }
+      const claim = this.items.delete(item) && this.open.get(item.claimId);
+      if (!claim) continue;
+      claim.left--;
+      claim.writing++;
+      parts.set(item.claimId, (parts.get(item.claimId) ?? 0) + 1);
     }
-    return done;
+    const claims = this.spent;
+    this.spent = [];
+    for (const [claimId, count] of parts) {
+      const claim = this.open.get(claimId);
+      if (claim?.left === 0 && claim.writing === count) claims.push(claimId);
+    }
+    return { claims, parts };
   }
 
-  /** The deletion of these claims is certain. */
-  closed(claimIds: readonly string[]): void {
-    for (const id of claimIds) this.closing.delete(id);
+  /** That write is certain. Never to be said of one that was given up: its claims are what its work is found by. */
+  finish({ claims, parts }: Ending): void {
+    for (const claimId of claims) this.open.delete(claimId);
+    for (const [claimId, count] of parts) {
+      const claim = this.open.get(claimId);
+      if (!claim) continue;
+      claim.writing -= count;
+      if (claim.left === 0 && claim.writing === 0) this.spent.push(claimId);
+    }
+  }
+
+  /** There are rows of claims that nothing but another write would take away. */
+  get hasSpent(): boolean {
+    return this.spent.length > 0;
   }
 
   all(): HeldItem[] {
@@ -83,7 +109,7 @@ export class HeldWork {
 
   /** The claims among these that this worker does not know of: their reply was lost. */
   unknown(claimIds: readonly string[]): string[] {
-    return claimIds.filter((id) => !this.open.has(id) && !this.asked.has(id) && !this.closing.has(id));
+    return claimIds.filter((id) => !this.open.has(id) && !this.asked.has(id));
   }
 
   has(item: HeldItem): boolean {

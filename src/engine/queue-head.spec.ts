@@ -5,6 +5,7 @@ import type { Claim } from '../../libs/store/index.js';
 import { QueueHead } from './queue-head.js';
 
 const LIMIT = 10;
+const POLL_MS = 3_600_000;
 const claim = (taken: number, seq = 1): Claim => ({
   ...{ claimId: 'claim', items: [], ended: [], now: 0 },
   ...{ taken, places: new Map([['q', { rank: 0, seq }]]) },
@@ -13,14 +14,14 @@ const secondsAgo = (seconds: number) => performance.now() - seconds * 1_000;
 
 describe('the head of the queues', () => {
   it('is looked at first, and while there is less than asked for', () => {
-    const head = new QueueHead();
+    const head = new QueueHead(POLL_MS);
     expect(head.next()).toBeUndefined();
     expect(head.claimed(claim(LIMIT - 1), LIMIT, undefined, secondsAgo(60))).toBe(true);
     expect(head.next()).toBeUndefined();
   });
 
   it('is left alone after a full claim, for ten times as long as that took', () => {
-    const head = new QueueHead();
+    const head = new QueueHead(POLL_MS);
     expect(head.claimed(claim(LIMIT, 7), LIMIT, undefined, secondsAgo(60))).toBe(false);
     expect(head.next()?.get('q')).toEqual({ rank: 0, seq: 7 });
     const behind = head.next();
@@ -32,8 +33,14 @@ describe('the head of the queues', () => {
     expect(head.next()).toBeUndefined();
   });
 
+  it('is looked at as often as the queues are polled, however long that took', () => {
+    const head = new QueueHead(0);
+    head.claimed(claim(LIMIT), LIMIT, undefined, secondsAgo(60));
+    expect(head.next()).toBeUndefined();
+  });
+
   it('is looked at again, and nobody rests, when there is little behind the place', () => {
-    const head = new QueueHead();
+    const head = new QueueHead(POLL_MS);
     head.claimed(claim(LIMIT), LIMIT, undefined, secondsAgo(60));
     const behind = head.next();
     expect(behind).toBeDefined();
@@ -42,7 +49,7 @@ describe('the head of the queues', () => {
   });
 
   it('keeps the places of queues of which the last claim took nothing', () => {
-    const head = new QueueHead();
+    const head = new QueueHead(POLL_MS);
     head.claimed(claim(LIMIT, 7), LIMIT, undefined, secondsAgo(60));
     head.claimed({ ...claim(LIMIT), places: new Map([['r', { rank: 3, seq: 9 }]]) }, LIMIT, head.next(), secondsAgo(60));
     expect([...(head.next() ?? [])]).toEqual([

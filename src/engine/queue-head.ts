@@ -2,8 +2,7 @@
 
 import type { Claim, QueuePlaces } from '../../libs/store/index.js';
 
-// A look at the head steps over all that others hold or have just taken. Beside it, so many times as long is spent further back:
-// whatever was committed late, or given back, waits no longer for that than it costs to find it.
+// A look at the head steps over all that others hold or have just taken. Beside it, so many times as long is spent further back.
 const ELSEWHERE = 10;
 
 /** Where a worker came to in its queues. */
@@ -12,9 +11,12 @@ export class QueueHead {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private tookMs = 0;
 
+  /** Whatever stands before the place, because it was committed late, waits for the head no longer than for a poll. */
+  constructor(private readonly pollMs: number) {}
+
   /** Behind which places to claim now; `undefined`: from the head. */
   next(): QueuePlaces | undefined {
-    return performance.now() - this.lookedAt < this.tookMs * ELSEWHERE ? this.places : undefined;
+    return performance.now() - this.lookedAt < Math.min(this.tookMs * ELSEWHERE, this.pollMs) ? this.places : undefined;
   }
 
   /** A claim that asked for so many was answered. Answers whether the queues are empty. */

@@ -42,8 +42,7 @@ export class TurnLane {
       await place.release(items);
     } finally {
       for (const item of items) this.guard.settle(item);
-      place.running -= items.length;
-      place.loops.claims.roomFreed();
+      place.left(items.length);
     }
   }
 

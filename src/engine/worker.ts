@@ -39,7 +39,7 @@ export class Worker {
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, events);
 
-    const eager = new EagerDispatch(place, (item) => void this.tasks.perform(item));
+    const eager = new EagerDispatch(place, (item) => this.tasks.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));
     this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
     this.turns = new TurnLane(place, reading, this.guard);
@@ -106,12 +106,9 @@ export class Worker {
     const toLookAt: HeldItem[] = [];
     // They take their room while it is decided which of them may run.
     place.running += claimed.length;
-    const admitted = await this.guard.admit(claimed).finally(() => {
-      place.running -= claimed.length;
-    });
-    if (admitted.length < claimed.length) place.loops.claims.roomFreed();
+    const admitted = await this.guard.admit(claimed).finally(() => place.left(claimed.length));
     for (const item of admitted) {
-      if (item.type === 'task' && item.run) void this.tasks.perform(item);
+      if (item.type === 'task' && item.run) this.tasks.perform(item);
       else toLookAt.push(item);
     }
     if (toLookAt.length > 0) await this.turns.look(toLookAt);
@@ -165,7 +162,7 @@ export class Worker {
     const items = place.held.all();
     if (items.length === 0) return;
     for (const item of items) item.dropped = true;
-    const claims = place.held.end(items);
+    const { claims } = place.held.begin(items);
     try {
       const given = await giveBackItems(parts.store.db, this.id, items, claims);
       for (const queue of new Set(given.map((item) => item.queue))) parts.store.hints.hint('work', queue);

@@ -37,6 +37,11 @@ export class Workplace {
   readonly cache: VmCache;
   /** Executions that are being run. */
   running = 0;
+  /** Tasks that will be run as soon as the commit that they are born in is written. */
+  reserved = 0;
+  /** Tasks that are here and wait until fewer run. */
+  private readonly line: (() => void)[] = [];
+  private moving = false;
   /** No new work is taken. */
   closing = false;
   /** Nothing is written any more. */
@@ -56,7 +61,28 @@ export class Workplace {
     const { concurrency, claimBatch } = this.parts.options;
     // What waits to be written holds no slot, but must not pile up either.
     if (this.loops.committer.backlog > claimBatch * 4) return 0;
-    return concurrency - this.running;
+    return concurrency - this.running - this.reserved - this.line.length;
+  }
+
+  /**
+   * Starts a task now, or when fewer than `concurrency` run: work comes by claims and by birth, which do not wait for each
+   * other, so that together they may bring more than there is room for.
+   */
+  admit(start: () => void): void {
+    if (this.line.length === 0 && this.running < this.parts.options.concurrency) start();
+    else this.line.push(start);
+  }
+
+  /** So many executions run no more. */
+  left(count: number): void {
+    this.running -= count;
+    // A task that is started here may have ended before `start` returns; the loop goes on for it, without another inside.
+    if (!this.moving) {
+      this.moving = true;
+      while (this.line.length > 0 && this.running < this.parts.options.concurrency) this.line.shift()?.();
+      this.moving = false;
+    }
+    this.loops.claims.roomFreed();
   }
 
   /** The database's clock as this worker knows it, in milliseconds. */
@@ -91,17 +117,18 @@ export class Workplace {
   /** Gives items back, runnable at once or after a while. Tried until it is done: what is neither held nor given back would wait for ever. */
   async release(items: readonly HeldItem[], afterMs = 0): Promise<void> {
     const { db } = this.parts.store;
-    const claims = this.held.end(items);
+    const ending = this.held.begin(items);
     while (!this.closed) {
       try {
         if (afterMs > 0) {
-          await putOffItems(db, this.id, items, claims, afterMs);
+          await putOffItems(db, this.id, items, ending.claims, afterMs);
           this.loops.timers.dueIn(afterMs);
         } else {
-          await giveBackItems(db, this.id, items, claims);
+          await giveBackItems(db, this.id, items, ending.claims);
           this.loops.claims.nudge();
         }
-        return this.held.closed(claims);
+        this.held.finish(ending);
+        return this.loops.committer.tidy();
       } catch (error) {
         this.trouble('give back', error);
         await new Promise((resolve) => setTimeout(resolve, RELEASE_RETRY_MS));

@@ -160,6 +160,7 @@ describe('tasks', () => {
   });
 
   it('may return a value, a promise or anything that can be awaited, and may throw at once', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: what people return that is no promise and can be awaited.
     const later = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => void setImmediate(() => resolve(value)) });
     const harness = await kit.open({
       flows: {
