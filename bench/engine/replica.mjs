@@ -173,7 +173,7 @@ async function visible({ services }, going) {
 
 /** A full queue and a new worker, as in the other benchmarks, while somebody reads or something else is measured. */
 async function drain({ url, admin, follower, client, readers }, from, meanwhile) {
-  // Tasks that are started together have the same time, and a list sorts them all: the first page is of single starts, as in life.
+  // The first page is of single starts, as in life.
   await client.call('bulk', TASKS - 200, PAYLOAD);
   await client.call('single', 200, 4, PAYLOAD);
   await admin.query('CHECKPOINT');

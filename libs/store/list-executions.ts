@@ -1,6 +1,6 @@
 // Lists executions, newest first, page by page.
 
-import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, WITH_HOLDER } from './read-execution.js';
+import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, WITH_HOLDER, WITH_HOLDER_OF_PAGE } from './read-execution.js';
 import { type Runner, sql } from './statement.js';
 
 /** What to list; absent means any. */
@@ -77,8 +77,15 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
       ? `(${sources.map((source) => `(${source})`).join(' UNION ')}) s JOIN rhythm.executions e ON e.id = s.id AND e.bucket = s.bucket`
       : 'rhythm.executions e';
   values.push(limit + 1);
-  const text = `SELECT ${RECORD}, to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ') AS cursor_time FROM ${from} ${WITH_HOLDER}
-    ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''} ORDER BY e.created_at DESC, e.id DESC LIMIT $${values.length}`;
+  const columns = `${RECORD}, to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ') AS cursor_time`;
+  const filtered = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  const order = 'ORDER BY e.created_at DESC, e.id DESC';
+  // Only a status asks who holds what before the page is known.
+  const text =
+    statuses.length > 0
+      ? `SELECT ${columns} FROM ${from} ${WITH_HOLDER} ${filtered} ${order} LIMIT $${values.length}`
+      : `WITH page AS MATERIALIZED (SELECT e.* FROM rhythm.executions e ${filtered} ${order} LIMIT $${values.length})
+        SELECT ${columns} FROM page e ${WITH_HOLDER_OF_PAGE} ${order}`;
 
   const rows = await db.rows<ExecutionRecord & { cursor_time: string }>(sql('list_executions', text), values);
   const page = rows.slice(0, limit);

@@ -36,9 +36,12 @@ export interface ExecutionRecord {
   cancelledAt: Date | null;
 }
 
+const heldWhere = (condition: string) => `SELECT DISTINCT ON (i.id, i.bucket) i.id, i.bucket, i.fence, c.worker_id, c.claimed_at
+  FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence) ${condition} ORDER BY i.id, i.bucket, i.fence DESC`;
+const withHolder = (held: string) => `LEFT JOIN (${held}) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`;
+
 /** Who holds what at this moment: one row per claimed execution. */
-export const HELD = `SELECT DISTINCT ON (i.id, i.bucket) i.id, i.bucket, i.fence, c.worker_id, c.claimed_at
-  FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence) ORDER BY i.id, i.bucket, i.fence DESC`;
+export const HELD = heldWhere('');
 
 /** The columns of an `ExecutionRecord`, from `executions e` left-joined with the holders `h`. */
 export const RECORD = `e.id, e.type, e.target_name AS name, e.queue, e.priority,
@@ -50,7 +53,10 @@ export const RECORD = `e.id, e.type, e.target_name AS name, e.queue, e.priority,
   coalesce(e.started_at, h.claimed_at) AS "startedAt", e.finished_at AS "finishedAt", e.cancelled_at AS "cancelledAt"`;
 
 /** Joins the holders to `executions e`. */
-export const WITH_HOLDER = `LEFT JOIN (${HELD}) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`;
+export const WITH_HOLDER = withHolder(HELD);
+
+/** As `WITH_HOLDER`, for the few executions of `page e`: what else is held is neither sorted nor compared. */
+export const WITH_HOLDER_OF_PAGE = withHolder(heldWhere('WHERE i.id = ANY(ARRAY(SELECT id FROM page))'));
 
 const GET = sql(
   'get_executions',
