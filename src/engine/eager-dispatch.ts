@@ -18,7 +18,7 @@ export class EagerDispatch {
     const { place } = this;
     if (!place.loops.claims.short || place.closing) return undefined;
     const { options, tasks } = place.parts;
-    let room = place.room();
+    let room = place.taskRoom();
     const ids: string[] = [];
     for (const turn of turns) {
       for (const child of turn.children) {

@@ -49,14 +49,14 @@ export class TaskLane {
     place.running++;
     if (item.options?.startTimeoutMs !== undefined && item.attempts === 0 && !(await this.begin(item))) {
       this.guard.settle(item);
-      return place.left(1);
+      return place.left();
     }
     if (parts.events.heard) parts.events.emit({ type: 'started', executionId: item.id, name: item.name, attempt: item.attempts + 1 });
     const committed = { done: false };
     const outcome = await this.runner.run(item, (task, call) =>
       task.policy.transactional ? transactionally(parts, place.id, item, async (manager) => call(manager), committed) : call(),
     );
-    place.left(1);
+    place.left();
     this.guard.settle(item);
     if (item.dropped || !place.held.has(item)) return;
     const outOfReach = 'commit' in outcome && outcome.outOfReach;

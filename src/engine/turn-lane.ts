@@ -32,7 +32,7 @@ export class TurnLane {
       if (run && !run.grouped) cached.set(item.id, { cached: run });
     }
     const contexts = items.filter((item) => item.type === 'workflow' && !cached.has(item.id));
-    place.running += items.length;
+    place.looking += items.length;
     try {
       const { runs, events } = await loadRuns(this.link, contexts, items);
       const states = new Map<string, TurnState>([...cached, ...runs.map((run) => [run.id, { loaded: run }] as const)]);
@@ -42,7 +42,7 @@ export class TurnLane {
       await place.release(items);
     } finally {
       for (const item of items) this.guard.settle(item);
-      place.left(items.length);
+      place.looked(items.length);
     }
   }
 

@@ -105,8 +105,8 @@ export class Worker {
     place.readClock(claimed);
     const toLookAt: HeldItem[] = [];
     // They take their room while it is decided which of them may run.
-    place.running += claimed.length;
-    const admitted = await this.guard.admit(claimed).finally(() => place.left(claimed.length));
+    place.looking += claimed.length;
+    const admitted = await this.guard.admit(claimed).finally(() => place.looked(claimed.length));
     for (const item of admitted) {
       if (item.type === 'task' && item.run) this.tasks.perform(item);
       else toLookAt.push(item);

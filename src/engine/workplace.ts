@@ -35,8 +35,10 @@ const UNWRITABLE_MS = 60_000;
 export class Workplace {
   readonly held = new HeldWork();
   readonly cache: VmCache;
-  /** Executions that are being run. */
+  /** Tasks that are being run. */
   running = 0;
+  /** Executions that were claimed and are not tasks that run yet: it is decided on them, or their turns are run. */
+  looking = 0;
   /** Tasks that will be run as soon as the commit that they are born in is written. */
   reserved = 0;
   /** Tasks that are here and wait until fewer run. */
@@ -61,7 +63,13 @@ export class Workplace {
     const { concurrency, claimBatch } = this.parts.options;
     // What waits to be written holds no slot, but must not pile up either.
     if (this.loops.committer.backlog > claimBatch * 4) return 0;
-    return concurrency - this.running - this.reserved - this.line.length;
+    // Turns are short, and no tasks: each kind has its own bound.
+    return Math.min(this.taskRoom(), concurrency - this.looking);
+  }
+
+  /** How many more tasks may be born here. */
+  taskRoom(): number {
+    return this.parts.options.concurrency - this.running - this.reserved - this.line.length;
   }
 
   /**
@@ -73,15 +81,21 @@ export class Workplace {
     else this.line.push(start);
   }
 
-  /** So many executions run no more. */
-  left(count: number): void {
-    this.running -= count;
+  /** A task runs no more. */
+  left(): void {
+    this.running--;
     // A task that is started here may have ended before `start` returns; the loop goes on for it, without another inside.
     if (!this.moving) {
       this.moving = true;
       while (this.line.length > 0 && this.running < this.parts.options.concurrency) this.line.shift()?.();
       this.moving = false;
     }
+    this.loops.claims.roomFreed();
+  }
+
+  /** So many executions are dealt with, or have become tasks that run. */
+  looked(count: number): void {
+    this.looking -= count;
     this.loops.claims.roomFreed();
   }
 
