@@ -27,6 +27,9 @@ const list = (text, all) => {
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
 const workloads = list(flags.only, Object.keys(WORKLOADS));
 
+// The private servers end with this process, however it ends.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 const venue = await openVenue();
 try {
   const contestants = await meet(list(flags.contestants, ALL));

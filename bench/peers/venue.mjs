@@ -69,6 +69,7 @@ async function startRedis(folder) {
   // As durable as it gets without losing all its speed: an append-only file, flushed every second.
   const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec'];
   const child = spawn('redis-server', args.map(String), { stdio: 'ignore' });
+  process.once('exit', () => child.kill('SIGKILL'));
   const cli = (...words) =>
     execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   for (let tries = 0; tries < 200; tries++) {

@@ -36,7 +36,7 @@ export class ClaimLoop {
   private turn = 0;
   private full = false;
   /** Executions asked for by claims that are not answered yet. */
-  private asked = 0;
+  asked = 0;
   /** The last claim came back short: the queues were empty a moment ago. */
   short = true;
 
@@ -91,7 +91,7 @@ export class ClaimLoop {
 
   private ask(claims: Promise<boolean>[]): void {
     while (claims.length < (this.short ? 1 : IN_FLIGHT)) {
-      const limit = Math.min(this.parts.room() - this.asked, this.parts.options.claimBatch);
+      const limit = Math.min(this.parts.room(), this.parts.options.claimBatch);
       if (limit <= 0) return;
       claims.push(this.claim(limit));
     }
@@ -105,17 +105,20 @@ export class ClaimLoop {
     this.asked += limit;
     const behind = this.head.next();
     const askedAt = performance.now();
+    let open = limit;
     try {
-      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind).finally(() => {
-        this.asked -= limit;
-      });
+      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind);
       const items = held.take(claim);
+      // What was asked for is reserved by the dispatch below, or is room again; nothing comes in between.
+      this.asked -= open;
+      open = 0;
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
       if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
       this.short = claim.taken < limit;
       return this.head.claimed(claim, limit, behind, askedAt);
     } catch (error) {
+      this.asked -= open;
       // The reply was lost, not necessarily the claim.
       held.unanswered(claimId);
       events.emit({ type: 'trouble', where: 'claim', error });

@@ -176,7 +176,7 @@ export class Committer {
         return await this.writeOnce(works, claims, sure);
       } catch (error) {
         if (isRetryable(error)) continue;
-        if (isRefusal(error)) return this.writeEach(works, claims, error);
+        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, error);
         this.events.emit({ type: 'trouble', where: 'commit', error });
         sure = false;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

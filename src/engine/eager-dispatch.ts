@@ -51,6 +51,8 @@ export class EagerDispatch {
     setImmediate(() => {
       place.reserved -= ids.length;
       for (const item of items) this.perform(item);
+      // Children of turns that lost are not ours.
+      place.loops.claims.roomFreed();
     });
   }
 

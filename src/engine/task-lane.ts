@@ -36,27 +36,23 @@ export class TaskLane {
     this.runner = new TaskRunner({ tasks, db: store.db, options, logger, random });
   }
 
-  /** Runs an attempt of a task when there is room for it, and writes what it came to. */
-  perform(item: HeldItem): void {
-    this.place.admit(() => void this.run(item));
-  }
-
-  private async run(item: HeldItem): Promise<void> {
+  /** Runs an attempt of a task, and writes what it came to. */
+  async perform(item: HeldItem): Promise<void> {
     const { place } = this;
     const { parts } = place;
-    // It may have been given back while it waited for room.
-    if (item.dropped) return;
     place.running++;
     if (item.options?.startTimeoutMs !== undefined && item.attempts === 0 && !(await this.begin(item))) {
+      place.running--;
       this.guard.settle(item);
-      return place.left();
+      return place.loops.claims.roomFreed();
     }
     if (parts.events.heard) parts.events.emit({ type: 'started', executionId: item.id, name: item.name, attempt: item.attempts + 1 });
     const committed = { done: false };
     const outcome = await this.runner.run(item, (task, call) =>
       task.policy.transactional ? transactionally(parts, place.id, item, async (manager) => call(manager), committed) : call(),
     );
-    place.left();
+    place.running--;
+    place.loops.claims.roomFreed();
     this.guard.settle(item);
     if (item.dropped || !place.held.has(item)) return;
     const outOfReach = 'commit' in outcome && outcome.outOfReach;

@@ -42,7 +42,8 @@ export class TurnLane {
       await place.release(items);
     } finally {
       for (const item of items) this.guard.settle(item);
-      place.looked(items.length);
+      place.looking -= items.length;
+      place.loops.claims.roomFreed();
     }
   }
 

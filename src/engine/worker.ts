@@ -39,7 +39,7 @@ export class Worker {
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, events);
 
-    const eager = new EagerDispatch(place, (item) => this.tasks.perform(item));
+    const eager = new EagerDispatch(place, (item) => void this.tasks.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));
     this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
     this.turns = new TurnLane(place, reading, this.guard);
@@ -104,14 +104,20 @@ export class Worker {
     const { place } = this;
     place.readClock(claimed);
     const toLookAt: HeldItem[] = [];
-    // They take their room while it is decided which of them may run.
-    place.looking += claimed.length;
-    const admitted = await this.guard.admit(claimed).finally(() => place.looked(claimed.length));
-    for (const item of admitted) {
-      if (item.type === 'task' && item.run) this.tasks.perform(item);
-      else toLookAt.push(item);
+    // They take their room until those that may run do.
+    place.reserved += claimed.length;
+    let looked: Promise<void> | undefined;
+    try {
+      for (const item of await this.guard.admit(claimed)) {
+        if (item.type === 'task' && item.run) void this.tasks.perform(item);
+        else toLookAt.push(item);
+      }
+      if (toLookAt.length > 0) looked = this.turns.look(toLookAt);
+    } finally {
+      place.reserved -= claimed.length;
+      place.loops.claims.roomFreed();
     }
-    if (toLookAt.length > 0) await this.turns.look(toLookAt);
+    await looked;
   }
 
   private fail(item: HeldItem, error: unknown): void {

@@ -37,13 +37,10 @@ export class Workplace {
   readonly cache: VmCache;
   /** Tasks that are being run. */
   running = 0;
-  /** Executions that were claimed and are not tasks that run yet: it is decided on them, or their turns are run. */
+  /** Executions that are looked at: their events are read, their turns are run. */
   looking = 0;
-  /** Tasks that will be run as soon as the commit that they are born in is written. */
+  /** Executions that may run here in a moment: claimed and not decided on yet, or born with a commit that is being written. */
   reserved = 0;
-  /** Tasks that are here and wait until fewer run. */
-  private readonly line: (() => void)[] = [];
-  private moving = false;
   /** No new work is taken. */
   closing = false;
   /** Nothing is written any more. */
@@ -67,36 +64,9 @@ export class Workplace {
     return Math.min(this.taskRoom(), concurrency - this.looking);
   }
 
-  /** How many more tasks may be born here. */
+  /** How many more tasks may be run here, beside those that run, will run, and may come with a claim that is on its way. */
   taskRoom(): number {
-    return this.parts.options.concurrency - this.running - this.reserved - this.line.length;
-  }
-
-  /**
-   * Starts a task now, or when fewer than `concurrency` run: work comes by claims and by birth, which do not wait for each
-   * other, so that together they may bring more than there is room for.
-   */
-  admit(start: () => void): void {
-    if (this.line.length === 0 && this.running < this.parts.options.concurrency) start();
-    else this.line.push(start);
-  }
-
-  /** A task runs no more. */
-  left(): void {
-    this.running--;
-    // A task that is started here may have ended before `start` returns; the loop goes on for it, without another inside.
-    if (!this.moving) {
-      this.moving = true;
-      while (this.line.length > 0 && this.running < this.parts.options.concurrency) this.line.shift()?.();
-      this.moving = false;
-    }
-    this.loops.claims.roomFreed();
-  }
-
-  /** So many executions are dealt with, or have become tasks that run. */
-  looked(count: number): void {
-    this.looking -= count;
-    this.loops.claims.roomFreed();
+    return this.parts.options.concurrency - this.running - this.reserved - this.loops.claims.asked;
   }
 
   /** The database's clock as this worker knows it, in milliseconds. */
