@@ -125,9 +125,10 @@ export class Committer {
         group.forEach((entry, n) => {
           entry.resolve(results[n]);
         });
+      } else if (others === 0 && this.held.hasSpent) {
         // The rows of claims that could go with no other write.
-      } else if (others === 0 && this.held.hasSpent) await this.write([]);
-      else break;
+        await this.write([]);
+      } else break;
     }
     this.inFlight--;
     if (this.inFlight > 0) return;
@@ -237,7 +238,8 @@ export class Committer {
 }
 
 // The database is full, shutting down or short of something, or its schema or our rights are not what they should be, or the
-// statement that the commit before was to prepare is not there because that one failed (26): nothing is wrong with the values, so nobody's work is failed or dropped for it. It is tried until that has passed.
+// statement that the commit before was to prepare is not there because that one failed (26): nothing is wrong with the values,
+// so nobody's work is failed or dropped for it. It is tried until that has passed.
 function isPassing(code: string | undefined): boolean {
   return code !== undefined && /^(25006|26|28|3D|3F|42|53|55|57|58)/.test(code);
 }
