@@ -91,6 +91,8 @@ export class Notifications {
 
   /** Ends are waited for here. To be called as long as they are, as often as one likes: others are told now and then. */
   awaitEnds(): void {
+    // Who does not listen would not hear.
+    if (!this.listening) return;
     const now = performance.now();
     this.awaitedHere = now;
     if (now - this.saidAwaiting < SAY_AWAITING_MS) return;

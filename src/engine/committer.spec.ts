@@ -108,7 +108,7 @@ describe('two commits in line', () => {
           throw error;
         }) as never,
     }));
-    // From here on the limit is that of this session; the one that locks has its own.
+    // The link is open, with that limit; the one that locks has its own.
     await link.rows(sql('spec', 'SELECT 1'));
     const { first, second } = await store.db.transaction(async (db) => {
       await db.rows(sql('spec', `SET LOCAL statement_timeout = 0`));
