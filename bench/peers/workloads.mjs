@@ -107,29 +107,23 @@ function percentile(sorted, share) {
 }
 
 /** Workflows on workers that are up already: from the first start to the last result stored. */
-async function workflows(stage, kind, { count, inFlight, stepsEach }) {
+async function workflows(stage, kind, { count, inFlight, stepsEach, leaves = false }) {
   const client = await stage.client();
   // More room than there are runs in flight: nobody is measured at the edge of a limit.
   const workers = await stage.workers(1, { concurrency: 1_000 });
   // Plans, caches and V8's optimised code of everybody are warm: the same kind of work, for a second or two.
   await client.call('workflows', 'steps5', scaled(stage, WARM_UP), 500);
-  await tidied(stage);
-  const before = await kept(stage);
-  const runs = inFlight === 1 ? count : scaled(stage, count);
+  // No autovacuum of what that left writes its WAL into the measurement.
+  await connected(stage, (client) => client.query('VACUUM ANALYZE'));
+  const before = leaves && (await kept(stage));
+  // A single run is what it is, and so is a crowd whose size is the question.
+  const runs = inFlight === 1 || stepsEach === 0 ? count : scaled(stage, count);
   const result = await gauged(stage, workers, async () => ({ took: await client.call('workflows', kind, runs, inFlight) }));
   const units = runs * Math.max(stepsEach, 1);
+  const rate = { perSecond: units / seconds(result.took), ...perUnit(result, units), seconds: seconds(result.took) };
+  if (!leaves) return rate;
   const after = await kept(stage);
-  return {
-    perSecond: units / seconds(result.took),
-    ...perUnit(result, units),
-    seconds: seconds(result.took),
-    kept: { keptRows: after.rows - before.rows, keptBytes: after.bytes - before.bytes },
-  };
-}
-
-async function steps(stage, kind, options) {
-  const { kept: _, ...result } = await workflows(stage, kind, options);
-  return result;
+  return { ...rate, keptRows: after.rows - before.rows, keptBytes: after.bytes - before.bytes };
 }
 
 const latencies = async (stage, { count }) => {
@@ -214,30 +208,26 @@ export const WORKLOADS = {
     title: 'workflows of 5 steps, 500 in flight',
     full: 15_000,
     quick: 5_000,
-    play: (stage, count) => steps(stage, 'steps5', { count, inFlight: 500, stepsEach: 5 }),
+    play: (stage, count) => workflows(stage, 'steps5', { count, inFlight: 500, stepsEach: 5 }),
   },
   steps20: {
     title: 'workflows of 20 steps, 500 in flight',
     full: 4_000,
     quick: 1_000,
-    play: (stage, count) => steps(stage, 'steps20', { count, inFlight: 500, stepsEach: 20 }),
+    play: (stage, count) => workflows(stage, 'steps20', { count, inFlight: 500, stepsEach: 20 }),
   },
   parallel10: {
     title: 'workflows of 10 steps side by side, 100 in flight',
     full: 2_000,
     quick: 500,
-    play: (stage, count) => steps(stage, 'parallel10', { count, inFlight: 100, stepsEach: 10 }),
+    play: (stage, count) => workflows(stage, 'parallel10', { count, inFlight: 100, stepsEach: 10 }),
   },
   sleepers: {
     title: '1,000 sleepers of 1 s, all at once',
     full: 1_000,
     quick: 1_000,
     play: async (stage) => {
-      const {
-        seconds: took,
-        kept: _,
-        ...rest
-      } = await workflows(stage, 'sleepers', {
+      const { seconds: took, ...rest } = await workflows(stage, 'sleepers', {
         count: 1_000,
         inFlight: Number.MAX_SAFE_INTEGER,
         stepsEach: 0,
@@ -249,16 +239,13 @@ export const WORKLOADS = {
     title: 'one workflow, 10,000 awaits',
     full: 10_000,
     quick: 10_000,
-    play: async (stage, count) => {
-      const { kept: left, ...result } = await workflows(stage, 'loop', { count: 1, inFlight: 1, stepsEach: count });
-      return { ...result, ...left };
-    },
+    play: (stage, count) => workflows(stage, 'loop', { count: 1, inFlight: 1, stepsEach: count, leaves: true }),
   },
   fanout: {
     title: 'fan-out of 10,000',
     full: 10_000,
     quick: 10_000,
-    play: (stage, count) => steps(stage, 'fanout', { count: 1, inFlight: 1, stepsEach: count }),
+    play: (stage, count) => workflows(stage, 'fanout', { count: 1, inFlight: 1, stepsEach: count }),
   },
   contend1: {
     title: 'drain, 4 worker loops on a backlog that appears at once',
@@ -310,48 +297,43 @@ export const WORKLOADS = {
   },
 };
 
-async function withLongTransaction(stage, work) {
+/** On a connection of its own to the database of the stage. */
+async function connected(stage, work) {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: stage.url });
   await client.connect();
-  // Once the tables are there: a migration that builds an index beside its users would wait for the end of this transaction.
-  const begin = async () => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    await client.query('SELECT txid_current()');
-  };
   try {
-    return await work(begin);
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
-/** What the warm-up left is cleaned away, so that no autovacuum writes its WAL into the measurement. */
-async function tidied(stage) {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: stage.url });
-  await client.connect();
-  await client.query('VACUUM ANALYZE');
-  await client.end();
+function withLongTransaction(stage, work) {
+  return connected(stage, (client) =>
+    // Once the tables are there: a migration that builds an index beside its users would wait for the end of this transaction.
+    work(async () => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await client.query('SELECT txid_current()');
+    }),
+  );
 }
 
 /** Rows and bytes that are left in the tables of the database. */
-async function kept(stage) {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: stage.url });
-  await client.connect();
-  const { rows: tables } = await client.query(
-    `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  let rows = 0;
-  let bytes = 0;
-  for (const { name } of tables) {
-    const { rows: found } = await client.query(
-      `SELECT count(*)::int AS n, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${name} t`,
+function kept(stage) {
+  return connected(stage, async (client) => {
+    const { rows: tables } = await client.query(
+      `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
     );
-    rows += found[0].n;
-    bytes += Number(found[0].bytes);
-  }
-  await client.end();
-  return { rows, bytes };
+    let rows = 0;
+    let bytes = 0;
+    for (const { name } of tables) {
+      const { rows: found } = await client.query(
+        `SELECT count(*)::int AS n, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${name} t`,
+      );
+      rows += found[0].n;
+      bytes += Number(found[0].bytes);
+    }
+    return { rows, bytes };
+  });
 }
