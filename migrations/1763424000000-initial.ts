@@ -42,7 +42,7 @@ const UP = [
     inputs_verbatim json,
     options jsonb,
     tags text[],
-    fence bigint NOT NULL DEFAULT 0,
+    fence bigint NOT NULL,
     started_at timestamptz,
     finished_at timestamptz,
     cancelled_at timestamptz,
@@ -111,7 +111,7 @@ const UP = [
   `CREATE TABLE rhythm.resume_groups (
     execution_id text COLLATE "C" NOT NULL,
     bucket smallint NOT NULL,
-    group_no integer NOT NULL,
+    group_no bigint NOT NULL,
     until text NOT NULL,
     remaining integer NOT NULL,
     members int4multirange NOT NULL,
@@ -193,9 +193,9 @@ const UP = [
       e.created_at, e.started_at, e.finished_at, e.cancelled_at
     FROM rhythm.executions e
     LEFT JOIN (
-      SELECT DISTINCT ON (i.id, i.bucket) i.id, i.bucket, i.fence, c.worker_id
+      SELECT DISTINCT ON (i.id, i.bucket, i.fence) i.id, i.bucket, i.fence, c.worker_id
       FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
-      ORDER BY i.id, i.bucket, i.fence DESC
+      ORDER BY i.id, i.bucket, i.fence
     ) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`,
 ];
 

@@ -47,7 +47,7 @@ describe('a claim', () => {
     await store.db.rows(
       sql(
         'spec',
-        `INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence) SELECT 'q', 0, 1, bucket, id, 0 FROM rhythm.executions WHERE id = 'first'`,
+        `INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence) SELECT 'q', 0, 1, bucket, id, fence FROM rhythm.executions WHERE id = 'first'`,
       ),
     );
     await add(['urgent'], { priority: 9 });

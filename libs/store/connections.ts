@@ -39,7 +39,7 @@ const PINNED_PLANS = [
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 
-// Fences and sequence numbers stay far below 2^53; as numbers they are cheaper than strings and compare as one expects.
+// Fences have 53 bits and sequence numbers never reach as many; as numbers they are cheaper than strings and compare as one expects.
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8) return Number;

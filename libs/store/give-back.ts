@@ -1,5 +1,6 @@
 // Gives claimed work back to the queue: at shutdown, after a claim whose reply was lost, and for workers that died.
 
+import { newFence } from './fence.js';
 import { type Runner, sql } from './statement.js';
 
 /** One execution that was given back or taken from a dead worker. */
@@ -12,14 +13,14 @@ export interface GivenBack {
   quarantined: boolean;
 }
 
-// The fence rises here, so a late write of whoever held the work matches no row. What is not returned (somebody else has
+// The fence is replaced here, so a late write of whoever held the work matches no row. What is not returned (somebody else has
 // moved it, or it is paused) is not ours to return; but a workflow's queue row may have stood for an event that nobody else
 // saw, so it is woken again, and so is a task with an order (a cancel) in its inbox. Whether it was returned is asked of the
 // update itself: this statement's snapshot may be older than the commit that the update waited for.
 // A task that has its next attempt scheduled, or was handed over to the outside, was only looked at: it keeps its fence, its
 // time and its token.
-const RETURNED = `returned AS (
-    UPDATE rhythm.executions e SET fence = e.fence + 1, crashes = e.crashes + $CRASH
+const returned = (fence: string, crash: 0 | 1) => `returned AS (
+    UPDATE rhythm.executions e SET fence = ${fence}::bigint, crashes = e.crashes + ${crash}
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
       AND NOT (e.type = 'task' AND (e.status = 'suspended' OR EXISTS (
         SELECT 1 FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.fence = e.fence)))
@@ -43,7 +44,7 @@ const GIVE_BACK = sql(
     DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) RETURNING c.ids, c.buckets, c.fences
   ), items AS MATERIALIZED (
     SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
-  ), ${RETURNED.replace('$CRASH', '0')}
+  ), ${returned('$3', 0)}
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
@@ -52,7 +53,7 @@ const GIVE_BACK_SOME = sql(
   `WITH items AS MATERIALIZED (
     SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
   ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), ${RETURNED.replace('$CRASH', '0')}
+  ), ${returned('$6', 0)}
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
@@ -63,7 +64,7 @@ const PUT_OFF = sql(
     SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
   ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
   ), returned AS (
-    UPDATE rhythm.executions e SET fence = e.fence + 1
+    UPDATE rhythm.executions e SET fence = $7::bigint
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
     RETURNING e.id, e.bucket, e.type, e.fence
   ), rewoken AS (
@@ -90,7 +91,7 @@ const RECOVER = sql(
     RETURNING c.ids, c.buckets, c.fences
   ), items AS MATERIALIZED (
     SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
-  ), ${RETURNED.replace('$CRASH', '1')}, noted AS (
+  ), ${returned('$4', 1)}, noted AS (
     INSERT INTO rhythm.history (execution_id, bucket, seq, kind, worker_id, detail)
     SELECT id, bucket, nextval('rhythm.event_seq'), 'recovered', $1, jsonb_build_object('crashes', crashes) FROM returned
   )
@@ -100,7 +101,7 @@ const RECOVER = sql(
 
 /** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
 export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[]): Promise<GivenBack[]> {
-  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds]);
+  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, newFence()]);
 }
 
 /** Gives back some items, and deletes the claims that are done with. */
@@ -116,6 +117,7 @@ export async function giveBackItems(
     items.map((item) => item.id),
     items.map((item) => item.bucket),
     items.map((item) => item.fence),
+    newFence(),
   ]);
 }
 
@@ -134,15 +136,16 @@ export async function putOffItems(
     items.map((item) => item.bucket),
     items.map((item) => item.fence),
     delayMs,
+    newFence(),
   ]);
 }
 
 /**
- * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue with a raised fence.
+ * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue at a new fence.
  * Answers undefined when it was not dead after all. Safe to run from every worker at once.
  */
 export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<GivenBack[] | undefined> {
-  const rows = await db.rows<GivenBack & { id: string | null }>(RECOVER, [workerId, beats, maxCrashes]);
+  const rows = await db.rows<GivenBack & { id: string | null }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
   if (rows.length === 0) return undefined;
   return rows.filter((row) => row.id !== null);
 }

@@ -2,6 +2,7 @@
 
 import { type ArrayType, arrayBytes } from './array-bytes.js';
 import { arrayText } from './array-text.js';
+import { newFence } from './fence.js';
 import { bucketOf } from './ids.js';
 import { jsonColumns } from './json-columns.js';
 import { type Runner, sql } from './statement.js';
@@ -71,8 +72,8 @@ const insert = (name: string, onConflict: string) =>
   sql(
     name,
     `WITH new AS (
-    INSERT INTO rhythm.executions (created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
-    SELECT clock_timestamp(), d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
+    INSERT INTO rhythm.executions (fence, created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
+    SELECT $14::bigint, clock_timestamp(), d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
       d.inputs::json, d.inputs_verbatim::json, d.tags::text[], d.options::jsonb
     FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
       AS d(id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
@@ -82,10 +83,10 @@ const insert = (name: string, onConflict: string) =>
            WHEN options ? 'delayMs' THEN statement_timestamp() + (options->>'delayMs')::float8 * interval '1 millisecond' END AS due_at
   ), queued AS (
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-    SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM new WHERE due_at IS NULL
+    SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN $14::bigint END FROM new WHERE due_at IS NULL
   ), scheduled AS (
     INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
-    SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM new WHERE due_at IS NOT NULL
+    SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN $14::bigint END FROM new WHERE due_at IS NOT NULL
     UNION ALL
     SELECT id, bucket, 'deadline', 0, coalesce(due_at, statement_timestamp()) + (options->>'totalTimeoutMs')::float8 * interval '1 millisecond', NULL
     FROM new WHERE options ? 'totalTimeoutMs'
@@ -152,8 +153,8 @@ const TYPES: readonly ArrayType[] = [
   ...(['text', 'text', 'text', 'text', 'text'] as const),
 ];
 
-function parameters(executions: readonly NewExecution[]): Buffer[] {
-  return executionColumns(executions).map((column, n) => arrayBytes(TYPES[n], column));
+function parameters(executions: readonly NewExecution[]): unknown[] {
+  return [...executionColumns(executions).map((column, n) => arrayBytes(TYPES[n], column)), newFence()];
 }
 
 /** The columns of new executions, each a list in the order of the executions. */

@@ -47,7 +47,7 @@ describe('migrate', () => {
     const source = await connect('updown');
     await migrate(source);
     await source.query(
-      `INSERT INTO updown.executions (id, bucket, type, target_name, queue) SELECT 'r' || n, 1, 'task', 't', 'default' FROM generate_series(1, 100) n`,
+      `INSERT INTO updown.executions (fence, id, bucket, type, target_name, queue) SELECT 7, 'r' || n, 1, 'task', 't', 'default' FROM generate_series(1, 100) n`,
     );
     await migrateDown(source);
     expect(await schemaVersion(source)).toBe(0);

@@ -1,12 +1,13 @@
-// Pauses and resumes runs. Both raise the fence: what a worker was doing for the run is dropped and done again after the resume.
+// Pauses and resumes runs. Both replace the fence: what a worker was doing for the run is dropped and done again after the resume.
 
+import { newFence } from './fence.js';
 import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
 const PAUSE = sql(
   'pause_executions',
   `WITH paused AS (
-    UPDATE rhythm.executions e SET status = 'paused', fence = e.fence + 1
+    UPDATE rhythm.executions e SET status = 'paused', fence = $3
     FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
     WHERE e.id = d.id AND e.bucket = d.bucket AND e.status IN ('pending', 'suspended') AND e.cancelled_at IS NULL
     RETURNING e.id, e.bucket
@@ -23,7 +24,7 @@ const PAUSE = sql(
 const RESUME = sql(
   'resume_executions',
   `WITH resumed AS (
-    UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' AND e.started_at IS NOT NULL THEN 'suspended' ELSE 'pending' END, fence = e.fence + 1
+    UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' AND e.started_at IS NOT NULL THEN 'suspended' ELSE 'pending' END, fence = $3
     FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
     WHERE e.id = d.id AND e.bucket = d.bucket AND e.status = 'paused'
     RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
@@ -45,10 +46,10 @@ const RESUME = sql(
 
 /** Stops runs from moving until they are resumed. Answers the ids that were paused; ended and paused ones are left out. */
 export async function pauseExecutions(db: Runner, ids: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf)])).map((row) => row.id);
+  return (await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()])).map((row) => row.id);
 }
 
 /** Lets paused runs move again. Answers the ids that were resumed. */
 export async function resumeExecutions(db: Runner, ids: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ id: string }>(RESUME, [ids, ids.map(bucketOf)])).map((row) => row.id);
+  return (await db.rows<{ id: string }>(RESUME, [ids, ids.map(bucketOf), newFence()])).map((row) => row.id);
 }

@@ -36,8 +36,8 @@ export interface ExecutionRecord {
   cancelledAt: Date | null;
 }
 
-const heldWhere = (condition: string) => `SELECT DISTINCT ON (i.id, i.bucket) i.id, i.bucket, i.fence, c.worker_id, c.claimed_at
-  FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence) ${condition} ORDER BY i.id, i.bucket, i.fence DESC`;
+const heldWhere = (condition: string) => `SELECT DISTINCT ON (i.id, i.bucket, i.fence) i.id, i.bucket, i.fence, c.worker_id, c.claimed_at
+  FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence) ${condition} ORDER BY i.id, i.bucket, i.fence`;
 const withHolder = (held: string) => `LEFT JOIN (${held}) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`;
 
 /** Who holds what at this moment: one row per claimed execution. */

@@ -1,6 +1,7 @@
 // Retries a failed execution: a task runs again, a workflow continues from the await that failed.
 
 import { RetryRefusedError } from './errors.js';
+import { newFence } from './fence.js';
 import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
@@ -11,7 +12,7 @@ const RETRY = sql(
   'retry_execution',
   `WITH failed AS (
     UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' THEN 'suspended' ELSE 'pending' END,
-      fence = e.fence + 1, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
+      fence = $4, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
       parent_call = CASE WHEN $3 THEN e.parent_call END
     WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed' AND (e.type = 'task' OR e.note IS NULL)
     RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
@@ -52,7 +53,7 @@ const WHY_NOT = sql(
  * A run that cannot continue, or waits for a child that cannot, is refused with an error; the caller rolls back.
  */
 export async function retryExecution(tx: Runner, id: string, asChild = false): Promise<boolean> {
-  const [row] = await tx.rows<{ children: string[] }>(RETRY, [id, bucketOf(id), asChild]);
+  const [row] = await tx.rows<{ children: string[] }>(RETRY, [id, bucketOf(id), asChild, newFence()]);
   if (!row) {
     const [refused] = await tx.rows<{ note: string }>(WHY_NOT, [id, bucketOf(id)]);
     if (refused) throw new RetryRefusedError(id, refused.note);

@@ -8,7 +8,7 @@ const PROGRESS = sql(
   WHERE id = $1 AND bucket = $2 AND fence = $3 RETURNING id`,
 );
 
-/** Stores progress (JSON text) if one is given. Answers false when the claim was lost. The fence does not rise: the claim goes on. */
+/** Stores progress (JSON text) if one is given. Answers false when the claim was lost. The fence stays: the claim goes on. */
 export async function reportProgress(db: Runner, item: { id: string; bucket: number; fence: number }, progress?: string): Promise<boolean> {
   return (await db.rows(PROGRESS, [item.id, item.bucket, item.fence, progress ?? null, progress !== undefined])).length > 0;
 }

@@ -32,6 +32,8 @@ export interface CommitResult {
   turn: boolean;
   /** False after a write of unknown outcome: `lost` may mean that the first try had succeeded. */
   certain: boolean;
+  /** Where those that won are now. */
+  fence: number;
 }
 
 /** What the worker does around a commit. */
@@ -41,7 +43,7 @@ export interface CommitHooks {
   /** Chooses the children that this worker takes at once. */
   choose(turns: readonly TurnCommit[]): EagerClaim | undefined;
   /** The children that were chosen are ours: those of turns that won. */
-  taken(eager: EagerClaim, turns: readonly TurnCommit[], won: readonly boolean[]): void;
+  taken(eager: EagerClaim, turns: readonly TurnCommit[], outcome: CommitOutcome): void;
   /** The choice may or may not have been written; the claim is found among the worker's own if it was. */
   doubt(eager: EagerClaim): void;
 }
@@ -62,6 +64,8 @@ const RETRY_MS = 250;
 // After a group in which somebody lost its fence, so many are written the careful way at once: losers come in swarms (a flood of
 // signals to one run), and each hope that fails is a second statement and a line in the server's log.
 const CAREFUL_GROUPS = 16;
+
+const NOT_WRITTEN: CommitResult = { task: false, turn: false, certain: false, fence: 0 };
 
 /** Writes finished work in groups. */
 export class Committer {
@@ -172,7 +176,7 @@ export class Committer {
   private async writeGroup(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<CommitResult[]> {
     let sure = certain;
     for (;;) {
-      if (this.stopped) return works.map(() => ({ task: false, turn: false, certain: false }));
+      if (this.stopped) return works.map(() => NOT_WRITTEN);
       try {
         return await this.writeOnce(works, claims, sure);
       } catch (error) {
@@ -218,7 +222,12 @@ export class Committer {
     this.careful = lost ? CAREFUL_GROUPS : Math.max(0, this.careful - 1);
     return works.map((_, n) => {
       const { task, turn } = places.get(n) ?? {};
-      return { task: task !== undefined && outcome.tasks[task], turn: turn !== undefined && outcome.turns[turn], certain };
+      return {
+        task: task !== undefined && outcome.tasks[task],
+        turn: turn !== undefined && outcome.turns[turn],
+        certain,
+        fence: outcome.fence,
+      };
     });
   }
 
@@ -228,7 +237,7 @@ export class Committer {
     if (!eager) return commitWork(this.db, work);
     try {
       const outcome = await commitWork(this.db, { ...work, eager });
-      this.hooks.taken(eager, work.turns, outcome.turns);
+      this.hooks.taken(eager, work.turns, outcome);
       return outcome;
     } catch (error) {
       this.hooks.doubt(eager);

@@ -1,6 +1,14 @@
 // Eager dispatch: children that their own worker can run now are born claimed, and never pass through the queue.
 
-import { bucketOfRelative, type ClaimedItem, type EagerClaim, type NewExecution, newId, type TurnCommit } from '../../libs/store/index.js';
+import {
+  bucketOfRelative,
+  type ClaimedItem,
+  type CommitOutcome,
+  type EagerClaim,
+  type NewExecution,
+  newId,
+  type TurnCommit,
+} from '../../libs/store/index.js';
 import type { HeldItem } from './held-work.js';
 import type { Workplace } from './workplace.js';
 
@@ -37,12 +45,12 @@ export class EagerDispatch {
   }
 
   /** The chosen children of the turns that won are ours. */
-  taken({ claimId, ids }: EagerClaim, turns: readonly TurnCommit[], won: readonly boolean[]): void {
+  taken({ claimId, ids }: EagerClaim, turns: readonly TurnCommit[], { turns: won, fence }: CommitOutcome): void {
     const { place } = this;
     const chosen = new Set(ids);
     const children: ClaimedItem[] = [];
     turns.forEach((turn, n) => {
-      if (won[n]) for (const child of turn.children) if (chosen.has(child.id)) children.push(claimedChild(child, turn));
+      if (won[n]) for (const child of turn.children) if (chosen.has(child.id)) children.push(claimedChild(child, turn, fence));
     });
     const claim = { claimId, items: children, now: place.now() };
     const items = place.held.take(claim);
@@ -70,7 +78,7 @@ export class EagerDispatch {
 }
 
 // A child that was born claimed, as a claim would have brought it.
-function claimedChild(child: NewExecution, parent: TurnCommit): ClaimedItem {
+function claimedChild(child: NewExecution, parent: TurnCommit, fence: number): ClaimedItem {
   return {
     id: child.id,
     bucket: bucketOfRelative(child.id, parent),
@@ -79,7 +87,7 @@ function claimedChild(child: NewExecution, parent: TurnCommit): ClaimedItem {
     queue: child.queue,
     priority: child.priority ?? 0,
     status: 'pending',
-    fence: 0,
+    fence,
     attempts: 0,
     crashes: 0,
     parentId: child.parentId ?? null,

@@ -115,7 +115,7 @@ export class TaskLane {
     const run = cache.take(parent.id);
     // A group wakes its run when it can move, not for every member.
     if (!run?.grouped) return run;
-    cache.put(parent.id, run);
+    cache.put(run, run.item.fence);
     return undefined;
   }
 

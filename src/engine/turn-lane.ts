@@ -50,7 +50,7 @@ export class TurnLane {
   /** After the commit of a turn: the run stays in memory only if the commit is certain; otherwise the stored snapshot is the truth. */
   async written(outcome: TurnOutcome, result: CommitResult): Promise<void> {
     const { cache, parts } = this.place;
-    if (outcome.keep && result.turn && result.certain) cache.put(outcome.keep.item.id, outcome.keep);
+    if (outcome.keep && result.turn && result.certain) cache.put(outcome.keep, result.fence);
     const { state } = outcome.commit;
     const made = state.action === 'store' ? state.snapshotRef : undefined;
     const useless = result.turn ? outcome.stale : result.certain ? made : undefined;

@@ -168,7 +168,6 @@ export class TurnRunner {
         flow,
         // One copy for the life of the cached run: copying it at every step stood at the top of the profile.
         item: base.cached?.item === item ? item : { ...item },
-        fence: item.fence + 1,
         calls,
         signals: left,
         grouped: result.groups.length > 0,
@@ -202,7 +201,7 @@ export class TurnRunner {
 
   private putOutside(item: HeldItem, snapshot: string): Promise<string> {
     // Ids may hold any character; a name of a file must not, and has its limit.
-    const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${item.fence + 1}.${this.parts.uuid()}`;
+    const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${this.parts.uuid()}`;
     return reach(async () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
   }
 

@@ -7,10 +7,8 @@ import type { RunningFlow } from './programs.js';
 /** A run in memory, as it was when its last turn was written. */
 export interface CachedRun {
   flow: RunningFlow;
-  /** What a turn needs to know of the run, as a claim would bring it. */
+  /** What a turn needs to know of the run, as a claim would bring it. Usable only while the run is at its fence. */
   item: HeldItem;
-  /** Usable only while the run is at this fence. */
-  fence: number;
   calls: number;
   /** Signals that no wait took: a turn without a look at the database needs them at hand. */
   signals: StoredEvent[];
@@ -31,12 +29,14 @@ export class VmCache {
     const run = this.runs.get(id);
     if (!run) return undefined;
     this.runs.delete(id);
-    return fence === undefined || run.fence === fence ? run : undefined;
+    return fence === undefined || run.item.fence === fence ? run : undefined;
   }
 
-  put(id: string, run: CachedRun): void {
+  /** Keeps a run as it was written at this fence. */
+  put(run: CachedRun, fence: number): void {
     if (this.limit === 0) return;
-    run.item.fence = run.fence;
+    const { id } = run.item;
+    run.item.fence = fence;
     run.item.status = 'suspended';
     run.item.cancelled = run.cancelled;
     this.runs.set(id, run);

@@ -56,7 +56,7 @@ export class Worker {
           place.loops.claims.roomFreed();
         },
         choose: (turns) => eager.choose(turns),
-        taken: (claim, turns, won) => eager.taken(claim, turns, won),
+        taken: (claim, turns, outcome) => eager.taken(claim, turns, outcome),
         doubt: (claim) => eager.doubt(claim),
       }),
       claims: new ClaimLoop({

@@ -145,7 +145,7 @@ describe('cancel', () => {
       ids.map((id, n) => new Promise((resolve) => setTimeout(resolve, n)).then(() => requestCancel(harness.store.db, [id]))),
     );
     const ends = await Promise.all(ids.map((id) => harness.ended(id)));
-    // Each run ended once: one raise of the fence by its end, none after it.
+    // Each run ended once: one change of the fence by its end, none after it.
     await waitFor(
       'the queue to settle',
       async () => (await harness.count('work_queue')) + (await harness.count('scheduled_queue')) + (await harness.count('claims')) === 0,

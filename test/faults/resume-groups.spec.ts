@@ -47,6 +47,7 @@ describe('resume groups under races', () => {
     const [id, bucket, workerId, claims] = ['run', bucketOf('run'), 'worker', []];
     const task = { type: 'task' as const, targetName: 'one', queue: 'default', parentId: id };
     await insertExecutions(db, [{ id, type: 'workflow', targetName: 'f', queue: 'default', version: 'v' }]);
+    const [started] = await harness.query<{ fence: number }>('SELECT fence FROM rhythm.executions');
     const turn = (fence: number) =>
       turnCommit({
         ...{ id, bucket, fence, status: 'suspended', startedAt: Date.now() },
@@ -54,11 +55,11 @@ describe('resume groups under races', () => {
         groups: [{ until: 'all', members: [1, 2] }],
       });
     const children = [1, 2].map((call) => ({ ...task, id: `${id}:${call}`, parentCall: call }));
-    await commitWork(db, { workerId, claims, tasks: [], turns: [{ ...turn(0), children }] });
+    const { fence } = await commitWork(db, { workerId, claims, tasks: [], turns: [{ ...turn(started.fence), children }] });
     await harness.query('DELETE FROM rhythm.work_queue');
-    const end = { id: `${id}:1`, bucket, fence: 0, status: 'completed' as const, attempts: 0, startedAt: Date.now() };
+    const end = { id: `${id}:1`, bucket, fence, status: 'completed' as const, attempts: 0, startedAt: Date.now() };
     const done = { ...end, output: '1', parent: { id, bucket, call: 1 } };
-    await commitWork(db, { workerId, claims, tasks: [done], turns: [{ ...turn(1), remaining: 2 }] });
+    await commitWork(db, { workerId, claims, tasks: [done], turns: [{ ...turn(fence), remaining: 2 }] });
     expect(await harness.count('work_queue', `execution_id = 'run'`)).toBe(1);
     expect(await harness.query('SELECT remaining FROM rhythm.resume_groups')).toEqual([{ remaining: 2 }]);
   });

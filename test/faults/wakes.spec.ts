@@ -96,11 +96,11 @@ describe('wakes', () => {
     const { items, claimId } = await claim(db);
     const token = (await createCompletionToken(db, items[1])) as string;
     const base = { attempts: 0, startedAt: Date.now() };
-    await commitWork(db, {
+    const { fence } = await commitWork(db, {
       workerId: 'spec',
       tasks: [
-        { ...base, id: retried, bucket: bucketOf(retried), fence: 0, status: 'pending', retryAfterMs: 3_600_000 },
-        { ...base, id: handed, bucket: bucketOf(handed), fence: 0, status: 'suspended' },
+        { ...base, id: retried, bucket: bucketOf(retried), fence: items[0].fence, status: 'pending', retryAfterMs: 3_600_000 },
+        { ...base, id: handed, bucket: bucketOf(handed), fence: items[1].fence, status: 'suspended' },
       ],
       turns: [],
       claims: [claimId],
@@ -110,7 +110,7 @@ describe('wakes', () => {
     expect(looked.items).toHaveLength(2);
     await giveBackItems(db, 'spec', looked.items, [looked.claimId]);
     expect(await harness.count('work_queue')).toBe(0);
-    expect(await harness.count('scheduled_queue', `execution_id = '${retried}' AND fence = 1`)).toBe(1);
+    expect(await harness.count('scheduled_queue', `execution_id = '${retried}' AND fence = ${fence}`)).toBe(1);
     expect(await findToken(db, token)).toMatchObject({ valid: true });
   });
 });

@@ -38,8 +38,8 @@ export async function hold(url, count, payload) {
 
 async function insertPending(client, queue, count, payload) {
   await client.query(
-    `WITH new AS (INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, inputs)
-      SELECT ${ID}, n % 64, 'task', 'noop', $1, $3 FROM generate_series(1, $2::int) n RETURNING id, bucket)
+    `WITH new AS (INSERT INTO rhythm.executions (fence, id, bucket, type, target_name, queue, inputs)
+      SELECT 0, ${ID}, n % 64, 'task', 'noop', $1, $3 FROM generate_series(1, $2::int) n RETURNING id, bucket)
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
     SELECT $1, 0, nextval('rhythm.queue_seq'), bucket, id, 0 FROM new`,
     [queue, count, payload],

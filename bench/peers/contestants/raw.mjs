@@ -133,13 +133,14 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
   const count = STEPS[runs[0].name];
   let claims = [claimId];
   let tasks = results;
+  let fence;
   for (let step = 1; step <= count + 1; step++) {
     const last = step === count + 1;
     const ids = last ? [] : runs.map(({ id }) => `${id}:${step}`);
     const eager = last ? undefined : { claimId: newId(), ids };
-    const turns = runs.map(({ id, bucket, fence }, n) =>
+    const turns = runs.map(({ id, bucket, fence: first }, n) =>
       turnCommit({
-        ...{ id, bucket, fence: fence + step - 1, startedAt: now, keepNotes: 1_000 },
+        ...{ id, bucket, fence: fence ?? first, startedAt: now, keepNotes: 1_000 },
         ...(step > 1 ? { needs: n } : {}),
         ...(last
           ? { status: 'completed', output: OUTPUT, state: { action: 'drop' } }
@@ -150,11 +151,12 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
       }),
     );
     const work = { workerId, tasks, turns, claims, eager, hopeful: true };
-    await retrying(() => commitWork(link, work));
+    ({ fence } = await retrying(() => commitWork(link, work)));
     claims = eager ? [eager.claimId] : [];
+    const atFence = fence;
     tasks = runs.map(({ id, bucket }, n) => {
       if (!last) onNoop();
-      return { id: ids[n], bucket, fence: 0, attempts: 0, parent: { id, bucket, call: step }, ...ended };
+      return { id: ids[n], bucket, fence: atFence, attempts: 0, parent: { id, bucket, call: step }, ...ended };
     });
   }
 }

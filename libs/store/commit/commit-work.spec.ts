@@ -25,19 +25,21 @@ const stepOf = (id: string, call: number): NewExecution => ({
   ...{ id: childId(id, call), type: 'task', targetName: 'step', queue: 'default' },
   ...{ parentId: id, parentCall: call },
 });
-const suspended = (id: string, fence: number, extra: Partial<TurnCommit> = {}): TurnCommit =>
+const suspended = (id: string, fence: number, turn: number, extra: Partial<TurnCommit> = {}): TurnCommit =>
   turnCommit({
     ...{ id, bucket: bucketOf(id), fence, status: 'suspended', startedAt: Date.now() },
-    state: { action: 'store', snapshot: `{"at":${fence}}`, calls: fence + 1, known: fence > 0 },
-    ...{ children: [stepOf(id, fence + 1)], ...extra },
+    state: { action: 'store', snapshot: `{"at":${turn}}`, calls: turn + 1, known: turn > 0 },
+    ...{ children: [stepOf(id, turn + 1)], ...extra },
   });
-const done = (id: string, parent: string, call: number): TaskCommit => ({
-  ...{ id, bucket: bucketOf(id), fence: 0, status: 'completed', output: '"result"', attempts: 0, startedAt: Date.now() },
+const done = (id: string, fence: number, parent: string, call: number): TaskCommit => ({
+  ...{ id, bucket: bucketOf(id), fence, status: 'completed', output: '"result"', attempts: 0, startedAt: Date.now() },
   parent: { id: parent, bucket: bucketOf(parent), call },
 });
 
 describe('a hopeful commit', () => {
   let ids: string[];
+  // Both were started by one statement, so they are at the same fence.
+  let first: number;
   beforeEach(async () => {
     await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.inbox, rhythm.workflow_execution_context');
     ids = [newId(), newId()];
@@ -45,7 +47,7 @@ describe('a hopeful commit', () => {
       store.db,
       ids.map((id) => ({ id, fresh: true, type: 'workflow', targetName: 'flow', queue: 'default', version: 'v' })),
     );
-    await claimWork(store.db, WORKER, 'claim', ['default'], 10);
+    first = (await claimWork(store.db, WORKER, 'claim', ['default'], 10)).items[0].fence;
   });
   const commit = (tasks: TaskCommit[], turns: TurnCommit[], hopeful = true) =>
     commitWork(store.db, { workerId: WORKER, tasks, turns, claims: ['claim'], hopeful });
@@ -53,30 +55,30 @@ describe('a hopeful commit', () => {
     (await rows<{ id: string }>('SELECT execution_id AS id FROM rhythm.work_queue ORDER BY seq')).map(({ id }) => id).sort();
 
   it('writes everything when nobody lost', async () => {
-    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [true, true] });
+    expect(await commit([], [suspended(ids[0], first, 0), suspended(ids[1], first, 0)])).toMatchObject({ tasks: [], turns: [true, true] });
     expect(await queued()).toEqual(ids.map((id) => childId(id, 1)).sort());
     expect(await rows('SELECT 1 FROM rhythm.claims')).toEqual([]);
   });
 
   it('writes the winners and wakes the losers when somebody else was faster', async () => {
     await rows('UPDATE rhythm.executions SET fence = 5 WHERE id = $1', [ids[1]]);
-    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [true, false] });
+    expect(await commit([], [suspended(ids[0], first, 0), suspended(ids[1], first, 0)])).toMatchObject({ tasks: [], turns: [true, false] });
     expect(await queued()).toEqual([childId(ids[0], 1), ids[1]].sort());
     expect(await rows('SELECT execution_id AS id FROM rhythm.workflow_execution_context')).toEqual([{ id: ids[0] }]);
   });
 
   it('loses without harm when the winner has started the same child', async () => {
-    await commit([], [suspended(ids[0], 0)], false);
-    expect(await commit([], [suspended(ids[0], 0), suspended(ids[1], 0)])).toEqual({ tasks: [], turns: [false, true] });
+    await commit([], [suspended(ids[0], first, 0)], false);
+    expect(await commit([], [suspended(ids[0], first, 0), suspended(ids[1], first, 0)])).toMatchObject({ tasks: [], turns: [false, true] });
     expect(await rows('SELECT count(*)::integer AS n FROM rhythm.executions WHERE parent_id IS NOT NULL')).toEqual([{ n: 2 }]);
   });
 
   it('tells the parent of a fused step by an event when its turn was lost', async () => {
-    await commit([], [suspended(ids[0], 0)], false);
+    const { fence } = await commit([], [suspended(ids[0], first, 0)], false);
     await rows('UPDATE rhythm.executions SET fence = 9 WHERE id = $1', [ids[0]]);
     await rows('DELETE FROM rhythm.work_queue');
-    const task = done(childId(ids[0], 1), ids[0], 1);
-    expect(await commit([task], [suspended(ids[0], 1, { needs: 0 })])).toEqual({ tasks: [true], turns: [false] });
+    const task = done(childId(ids[0], 1), fence, ids[0], 1);
+    expect(await commit([task], [suspended(ids[0], fence, 1, { needs: 0 })])).toMatchObject({ tasks: [true], turns: [false] });
     expect(await rows('SELECT execution_id AS id, kind, call, payload FROM rhythm.inbox')).toEqual([
       { id: ids[0], kind: 'completed', call: 1, payload: 'result' },
     ]);
@@ -84,17 +86,17 @@ describe('a hopeful commit', () => {
   });
 
   it('does not move a parent whose fused step was taken by somebody else', async () => {
-    await commit([], [suspended(ids[0], 0)], false);
+    const { fence } = await commit([], [suspended(ids[0], first, 0)], false);
     const step = childId(ids[0], 1);
     await rows('UPDATE rhythm.executions SET fence = 3 WHERE id = $1', [step]);
-    expect(await commit([done(step, ids[0], 1)], [suspended(ids[0], 1, { needs: 0 })])).toEqual({ tasks: [false], turns: [false] });
+    expect(await commit([done(step, fence, ids[0], 1)], [suspended(ids[0], fence, 1, { needs: 0 })])).toMatchObject({ turns: [false] });
     expect(await rows('SELECT snapshot::text AS text FROM rhythm.workflow_execution_context')).toEqual([{ text: '{"at":0}' }]);
   });
 
   it('stores a state that was expected to be there and is not', async () => {
-    await commit([], [suspended(ids[0], 0)], false);
+    const { fence } = await commit([], [suspended(ids[0], first, 0)], false);
     await rows('DELETE FROM rhythm.workflow_execution_context');
-    expect(await commit([], [suspended(ids[0], 1)])).toEqual({ tasks: [], turns: [true] });
+    expect(await commit([], [suspended(ids[0], fence, 1)])).toMatchObject({ turns: [true] });
     expect(await rows('SELECT snapshot::text AS text FROM rhythm.workflow_execution_context')).toEqual([{ text: '{"at":1}' }]);
   });
 });

@@ -1,5 +1,6 @@
 // Writes what finished attempts and turns came to: one statement for the whole group, each item fenced by itself.
 
+import { newFence } from '../fence.js';
 import type { Runner } from '../statement.js';
 import { CommitBuilder } from './commit-builder.js';
 import {
@@ -36,6 +37,8 @@ export interface WorkCommit {
 export interface CommitOutcome {
   tasks: boolean[];
   turns: boolean[];
+  /** The fence at which the winners are now, and the children that their turns started. */
+  fence: number;
 }
 
 /**
@@ -45,35 +48,37 @@ export interface CommitOutcome {
 export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOutcome> {
   const { tasks, turns, claims } = work;
   // A transactional task has written its own end; when its claim holds more, nothing is left to write.
-  if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [] };
+  const fence = newFence();
+  if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence };
   if (work.hopeful && turns.length + tasks.length > 0) {
     try {
-      await write(db, work, true);
-      return { tasks: tasks.map(() => true), turns: turns.map(() => true) };
+      await write(db, work, fence, true);
+      return { tasks: tasks.map(() => true), turns: turns.map(() => true), fence };
     } catch (error) {
       if (!wasGivenUp(error)) throw error;
     }
   }
-  const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false) };
-  for (const row of await write(db, work, false)) outcome[row.kind === 'task' ? 'tasks' : 'turns'][row.n] = true;
+  const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false), fence };
+  for (const row of await write(db, work, fence, false)) outcome[row.kind === 'task' ? 'tasks' : 'turns'][row.n] = true;
   return outcome;
 }
 
 async function write(
   db: Runner,
   { workerId, tasks, turns, claims, eager, onlyUnstarted = false }: WorkCommit,
+  fence: number,
   hopeful: boolean,
 ): Promise<{ kind: 'task' | 'turn'; n: number }[]> {
   const commit = new CommitBuilder(hopeful);
-  if (tasks.length > 0) addTasks(commit, workerId, tasks, fusions(tasks, turns), onlyUnstarted);
+  if (tasks.length > 0) addTasks(commit, workerId, fence, tasks, fusions(tasks, turns), onlyUnstarted);
   if (turns.length > 0) {
-    addTurns(commit, workerId, turns);
-    addChildren(commit, workerId, turns, eager);
+    addTurns(commit, workerId, fence, turns);
+    addChildren(commit, workerId, fence, turns, eager);
     addReplies(commit, turns);
     addTimers(commit, turns);
     addWithdrawals(commit, turns);
     addCancels(commit, turns);
-    addGroups(commit, turns);
+    addGroups(commit, fence, turns);
     addHistory(commit, turns);
   }
   addParents(commit, tasks, turns);

@@ -6,6 +6,9 @@ import { readable } from '../json-columns.js';
 import type { Columns, CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
 
+// More groups than that wake their run for every member: correct, only less frugal.
+const MOST_GROUPS = 1_000;
+
 type Owned<T> = { turn: TurnCommit; n: number; item: T };
 
 function each<T>(turns: readonly TurnCommit[], pick: (turn: TurnCommit) => readonly T[]): Owned<T>[] {
@@ -27,7 +30,13 @@ export interface EagerClaim {
 }
 
 /** Starts children: executions with their queue rows or due times. Those that are taken at once have a claim instead of a queue row. */
-export function addChildren(commit: CommitBuilder, workerId: string, turns: readonly TurnCommit[], eager?: EagerClaim): void {
+export function addChildren(
+  commit: CommitBuilder,
+  workerId: string,
+  fence: number,
+  turns: readonly TurnCommit[],
+  eager?: EagerClaim,
+): void {
   const children = each(turns, (turn) => turn.children);
   const chosen = new Set(eager?.ids);
   const atOnce = children.filter(({ item }) => chosen.has(item.id));
@@ -38,10 +47,11 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
     commit.add(
       `${named ? 'named-' : ''}children${timed(queued)}`,
       columnsOf(commit, queued),
-      (unnest) => `${born(commit, 'born', unnest, named, timed(queued) !== '')}, queued AS (
+      (unnest, first) => `${born(commit, 'born', unnest, first, named, timed(queued) !== '')}, queued AS (
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-      SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN 0 END FROM born WHERE due_at IS NULL
+      SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN ${first} END FROM born WHERE due_at IS NULL
     )`,
+      [['bigint', fence]],
     );
     addRefused(commit, queued);
   }
@@ -49,13 +59,14 @@ export function addChildren(commit: CommitBuilder, workerId: string, turns: read
   commit.add(
     `eager-children${timed(atOnce)}`,
     columnsOf(commit, atOnce),
-    (unnest, worker, claim) => `${born(commit, 'born_claimed', unnest, false, timed(atOnce) !== '')}, taken_at_once AS (
+    (unnest, worker, claim, first) => `${born(commit, 'born_claimed', unnest, first, false, timed(atOnce) !== '')}, taken_at_once AS (
       INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
-      SELECT ${worker}, ${claim}, array_agg(id), array_agg(bucket), array_agg(0::bigint) FROM born_claimed HAVING count(*) > 0
+      SELECT ${worker}, ${claim}, array_agg(id), array_agg(bucket), array_agg(${first}) FROM born_claimed HAVING count(*) > 0
     )`,
     [
       ['text', workerId],
       ['text', eager.claimId],
+      ['bigint', fence],
     ],
   );
 }
@@ -90,12 +101,19 @@ function timed(children: readonly Owned<NewExecution>[]): '' | '-timed' {
   return children.some(has) ? '-timed' : '';
 }
 
-function born(commit: CommitBuilder, name: 'born' | 'born_claimed', unnest: string, named: boolean, scheduled: boolean): string {
+function born(
+  commit: CommitBuilder,
+  name: 'born' | 'born_claimed',
+  unnest: string,
+  fence: string,
+  named: boolean,
+  scheduled: boolean,
+): string {
   const atOnce = name === 'born_claimed';
   const after = (option: string) => `coalesce(due_at, statement_timestamp()) + (options->>'${option}')::float8 * interval '1 millisecond'`;
   return `${name} AS (
-      INSERT INTO rhythm.executions (id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
-      SELECT d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
+      INSERT INTO rhythm.executions (fence, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options)
+      SELECT ${fence}, d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
         d.inputs::json, d.verbatim::json, d.tags::text[], d.options::jsonb
       FROM ${unnest} AS d(n, id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, verbatim, tags, options)
       WHERE ${commit.ofWinner}
@@ -110,7 +128,7 @@ function born(commit: CommitBuilder, name: 'born' | 'born_claimed', unnest: stri
       scheduled
         ? `, ${name}_scheduled AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
-      SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN 0 END FROM ${name} WHERE due_at IS NOT NULL
+      SELECT id, bucket, 'run', 0, due_at, CASE WHEN type = 'task' THEN ${fence} END FROM ${name} WHERE due_at IS NOT NULL
       UNION ALL
       SELECT id, bucket, 'deadline', 0, ${after('totalTimeoutMs')}, NULL FROM ${name} WHERE options ? 'totalTimeoutMs'
       UNION ALL
@@ -265,7 +283,7 @@ export function addCancels(commit: CommitBuilder, turns: readonly TurnCommit[]):
  * stored, nobody was woken, and the new group waits for it. The deleted row tells (it is the newest one, locked here), and
  * the run is woken once more.
  */
-export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+export function addGroups(commit: CommitBuilder, fence: number, turns: readonly TurnCommit[]): void {
   const had = turns.map((turn, n) => ({ turn, n, item: turn.remaining })).filter(({ item }) => item !== undefined);
   if (had.length > 0) {
     commit.add(
@@ -284,14 +302,13 @@ export function addGroups(commit: CommitBuilder, turns: readonly TurnCommit[]): 
       )`,
     );
   }
-  // More groups than that wake their run for every member: correct, only less frugal.
-  const groups = turns.flatMap((turn, n) => turn.groups.slice(0, 1000).map((item, number) => ({ turn, n, item, number })));
+  const groups = turns.flatMap((turn, n) => turn.groups.slice(0, MOST_GROUPS).map((item, number) => ({ turn, n, item, number })));
   if (groups.length === 0) return;
   commit.add(
     'groups',
     [
       ...owner(commit, groups),
-      ['integer', groups.map(({ number, turn }) => groupNumber(turn.fence, number))],
+      ['bigint', groups.map(({ number }) => groupNumber(fence, number))],
       ['text', groups.map(({ item }) => item.until)],
       ['integer', groups.map(({ item }) => item.members.length)],
       ['text', groups.map(({ item }) => multirange(item.members))],
@@ -361,9 +378,9 @@ export function addHistory(commit: CommitBuilder, turns: readonly TurnCommit[]):
   );
 }
 
-// Never the number of a group that the same commit deletes: the two happen in no particular order.
+// Never the number of a group that the same commit deletes: the two happen in no particular order. So it is taken from the fence.
 function groupNumber(fence: number, number: number): number {
-  return (fence % 1_000_000) * 1000 + number;
+  return fence - (fence % MOST_GROUPS) + number;
 }
 
 // Numbers in a row become one range: {1,2,3,7} → {[1,4),[7,8)}.

@@ -41,6 +41,7 @@ export const isEnd = (status: string): boolean => status === 'completed' || stat
 export function addTasks(
   commit: CommitBuilder,
   workerId: string,
+  fence: number,
   tasks: readonly TaskCommit[],
   fusedWith: readonly (number | null)[],
   onlyUnstarted: boolean,
@@ -75,8 +76,8 @@ export function addTasks(
     onlyUnstarted ? 'unstarted-tasks' : 'tasks',
     columns,
     // `crashes` counts recoveries without progress, and this is progress.
-    (unnest, worker) => `ended AS (
-      UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, attempts = d.attempts, crashes = 0,
+    (unnest, worker, next) => `ended AS (
+      UPDATE rhythm.executions e SET status = d.status, fence = ${next}, attempts = d.attempts, crashes = 0,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
@@ -85,15 +86,18 @@ export function addTasks(
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
       RETURNING d.n, e.id, e.bucket, e.status${told}
     )`,
-    [['text', workerId]],
+    [
+      ['text', workerId],
+      ['bigint', fence],
+    ],
   );
   addLost(commit, 'lost_tasks', 'ended', tasks.length);
-  addRetries(commit, tasks);
-  addHandOvers(commit, tasks);
+  addRetries(commit, fence, tasks);
+  addHandOvers(commit, fence, tasks);
 }
 
 // The next attempt is put off with the fence it will be at, so that a row of an earlier life is never taken for it.
-function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[]): void {
   const retried = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'pending');
   if (retried.length === 0) return;
   commit.add(
@@ -102,25 +106,25 @@ function addRetries(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
       commit.numbers(retried.map(({ n }) => n)),
       ['text', retried.map(({ task }) => task.id)],
       ['smallint', retried.map(({ task }) => task.bucket)],
-      ['bigint', retried.map(({ task }) => task.fence + 1)],
       ['float8', retried.map(({ task }) => task.retryAfterMs ?? 0)],
       ['text', retried.map(({ task }) => (task.error === undefined ? null : readable(task.error)))],
     ],
-    (unnest) => `retried AS (
-      SELECT d.* FROM ${unnest} AS d(n, id, bucket, fence, delay, error) WHERE ${commit.won('lost_tasks', 'd.n')}
+    (unnest, next) => `retried AS (
+      SELECT d.* FROM ${unnest} AS d(n, id, bucket, delay, error) WHERE ${commit.won('lost_tasks', 'd.n')}
     ), put_off AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
-      SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', fence FROM retried
+      SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', ${next} FROM retried
       ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = excluded.due_at, fence = excluded.fence
     ), noted_retries AS (
       INSERT INTO rhythm.history (execution_id, bucket, seq, kind, detail)
       SELECT id, bucket, nextval('rhythm.event_seq'), 'attempt-failed', error::jsonb FROM retried
     )`,
+    [['bigint', fence]],
   );
 }
 
-// A token is tied to the fence; handing over raises the fence, and the token with it.
-function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+// A token is tied to the fence; handing over replaces the fence, and that of the token with it.
+function addHandOvers(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[]): void {
   const handed = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'suspended');
   if (handed.length === 0) return;
   commit.add(
@@ -131,9 +135,10 @@ function addHandOvers(commit: CommitBuilder, tasks: readonly TaskCommit[]): void
       ['smallint', handed.map(({ task }) => task.bucket)],
       ['bigint', handed.map(({ task }) => task.fence)],
     ],
-    (unnest) => `handed AS (
-      UPDATE rhythm.completion_tokens t SET fence = d.fence + 1 FROM ${unnest} AS d(n, id, bucket, fence)
+    (unnest, next) => `handed AS (
+      UPDATE rhythm.completion_tokens t SET fence = ${next} FROM ${unnest} AS d(n, id, bucket, fence)
       WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND ${commit.won('lost_tasks', 'd.n')}
     )`,
+    [['bigint', fence]],
   );
 }

@@ -109,7 +109,7 @@ export function turnCommit(
  * Adds the update of the runs' rows. `turned` answers the ones that won their fence.
  * A run that was told to cancel keeps the reason as its error through the turns of its clean-up.
  */
-export function addTurns(commit: CommitBuilder, workerId: string, turns: readonly TurnCommit[]): void {
+export function addTurns(commit: CommitBuilder, workerId: string, fence: number, turns: readonly TurnCommit[]): void {
   const outputs = turns.map((turn) => jsonColumns(turn.output));
   const errors = turns.map((turn) => jsonColumns(turn.error));
   const parents = turns.map(({ status, parent }) => (isEnd(status) ? parent : undefined));
@@ -138,8 +138,8 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
   commit.add(
     fused ? 'fused-turns' : 'turns',
     columns,
-    (unnest, worker) => `turned AS (
-      UPDATE rhythm.executions e SET status = d.status, fence = e.fence + 1, crashes = 0, note = d.note,
+    (unnest, worker, next) => `turned AS (
+      UPDATE rhythm.executions e SET status = d.status, fence = ${next}, crashes = 0, note = d.note,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
         error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
@@ -150,7 +150,10 @@ export function addTurns(commit: CommitBuilder, workerId: string, turns: readonl
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
       RETURNING d.n, e.id, e.bucket, e.status${told}
     )`,
-    [['text', workerId]],
+    [
+      ['text', workerId],
+      ['bigint', fence],
+    ],
   );
   addLost(commit, 'lost_turns', 'turned', turns.length);
   addStates(commit, turns);

@@ -65,7 +65,7 @@ export class ExecutionEntity {
   @Column({ type: 'text', array: true, nullable: true })
   tags!: string[] | null;
 
-  @Column({ type: 'bigint', default: 0 })
+  @Column({ type: 'bigint' })
   fence!: string;
 
   /** Failed attempts so far (tasks). Policy only, never a fence. */

@@ -10,8 +10,8 @@ export class ResumeGroupEntity {
   @PrimaryColumn({ type: 'smallint', primaryKeyConstraintName: 'resume_groups_pkey' })
   bucket!: number;
 
-  @PrimaryColumn({ name: 'group_no', type: 'integer', primaryKeyConstraintName: 'resume_groups_pkey' })
-  groupNo!: number;
+  @PrimaryColumn({ name: 'group_no', type: 'bigint', primaryKeyConstraintName: 'resume_groups_pkey' })
+  groupNo!: string;
 
   /** `all` closes on the first failure, `settled` when every member has ended. */
   @Column({ type: 'text' })

@@ -1,0 +1,10 @@
+// Fences: a number on each execution that every change of hands replaces; a write that names an old one has no effect.
+
+/**
+ * A new fence, for all rows that one statement moves. Random, because fences are only compared for equality: if they were
+ * counted, a replica that lost the last commits in a failover would count on to a number that a worker already knows, and the
+ * worker would take another state for the one it remembers.
+ */
+export function newFence(): number {
+  return Math.floor(Math.random() * 2 ** 53);
+}

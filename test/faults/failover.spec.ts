@@ -1,0 +1,87 @@
+// A failover to a replica that lacks the last commits: what a worker remembers of them is not what the database holds.
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { sendSignals } from '../../libs/store/index.js';
+import { useHarness } from '../engine/engine-spec.js';
+import type { Harness } from '../engine/harness.js';
+import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+
+const TABLES = ['executions', 'workflow_execution_context', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims'];
+
+describe('after an asynchronous failover', () => {
+  const kit = useHarness();
+  useWorkers();
+  afterEach(() => endWorkers());
+  const spawn = (name: string, flow: string) =>
+    spawnWorker('test/faults/worker-main.ts', {
+      env: {
+        ...{ WORKER_URL: kit.url, WORKER_SCHEMA: kit.schema, WORKER_NAME: name, WORKER_FLOWS: JSON.stringify({ f: flow }) },
+        // Nobody is declared dead here: the frozen worker is to go on with what it remembers.
+        WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 100, deadAfterMs: 600_000 }),
+      },
+    });
+  const replicate = async (harness: Harness) => {
+    await harness.query('CREATE SCHEMA replica');
+    for (const table of TABLES) await harness.query(`CREATE TABLE replica.${table} AS SELECT * FROM rhythm.${table}`);
+  };
+  const failOver = async (harness: Harness) => {
+    for (const table of TABLES) {
+      await harness.query(`TRUNCATE rhythm.${table}`);
+      await harness.query(`INSERT INTO rhythm.${table} SELECT * FROM replica.${table}`);
+    }
+    await harness.query('DROP SCHEMA replica CASCADE');
+  };
+  const suspended = (harness: Harness, id: string) =>
+    waitFor('the run to be at rest', async () => (await harness.status(id)) === 'suspended' && (await harness.count('claims')) === 0);
+  const send = (harness: Harness, executionId: string, name: string) =>
+    sendSignals(harness.store.db, [{ executionId, name: 'next', payload: JSON.stringify(name) }]);
+
+  it('a run in memory is not continued: the state that another worker has stored since is', async () => {
+    const flow = `const seen = []; while (seen.length < 2) seen.push(await Signal.when('next')); return seen;`;
+    const harness = await kit.open({ flows: { f: flow } });
+    const first = spawn('first', flow);
+    await first.line('ready');
+    const id = await harness.start('f');
+    await suspended(harness, id);
+    await replicate(harness);
+    await send(harness, id, 'lost');
+    await waitFor('the signal to be taken', async () => (await harness.count('signals')) === 0);
+    await suspended(harness, id);
+    first.freeze();
+    await failOver(harness);
+    const second = spawn('second', flow);
+    await second.line('ready');
+    await send(harness, id, 'a');
+    await waitFor('the signal to be taken', async () => (await harness.count('signals')) === 0);
+    await suspended(harness, id);
+    await second.kill();
+    first.thaw();
+    await send(harness, id, 'b');
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['a', 'b'] });
+  }, 60_000);
+
+  it('the result of a task that the database never heard of is not taken for that of its namesake', async () => {
+    const flow = `const name = await Signal.when('next'); return await Task.run('hold', name);`;
+    const harness = await kit.open({ flows: { f: flow } });
+    const first = spawn('first', flow);
+    await first.line('ready');
+    const id = await harness.start('f');
+    await suspended(harness, id);
+    await replicate(harness);
+    await send(harness, id, 'lost');
+    await first.line(`holding ${id}:2`);
+    first.freeze();
+    await failOver(harness);
+    const second = spawn('second', flow);
+    await second.line('ready');
+    await send(harness, id, 'a');
+    await second.line(`holding ${id}:2`);
+    // It finishes the moment it wakes, before it can find out that the task is not its own any more.
+    process.kill(first.pid, 'SIGUSR2');
+    first.thaw();
+    await first.line(/lost|aborted/);
+    expect(await harness.status(`${id}:2`)).toBe('running');
+    process.kill(second.pid, 'SIGUSR2');
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'second' });
+  }, 60_000);
+});
