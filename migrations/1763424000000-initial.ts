@@ -65,8 +65,9 @@ const UP = [
     rank smallint NOT NULL,
     bucket smallint NOT NULL,
     queue text COLLATE "C" NOT NULL,
+    lane text COLLATE "C" NOT NULL DEFAULT '',
     execution_id text COLLATE "C" NOT NULL,
-    CONSTRAINT work_queue_pkey PRIMARY KEY (queue, rank, seq, bucket)
+    CONSTRAINT work_queue_pkey PRIMARY KEY (queue, lane, rank, seq, bucket)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `CREATE TABLE rhythm.scheduled_queue (
     execution_id text COLLATE "C" NOT NULL,
@@ -145,6 +146,7 @@ const UP = [
     host text NOT NULL,
     pid integer NOT NULL,
     queues text[] NOT NULL,
+    tasks text[] NOT NULL,
     concurrency integer NOT NULL,
     code_version text NOT NULL,
     started_at timestamptz NOT NULL DEFAULT now(),

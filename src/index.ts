@@ -1,7 +1,7 @@
 // The public API of nestjs-rhythm.
 
 export type { FlowAllowList } from '../libs/flow/index.js';
-export type { HistoryEntry, QueueStatus, WorkerStatus } from '../libs/store/index.js';
+export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';

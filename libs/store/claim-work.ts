@@ -1,7 +1,7 @@
 // Takes runnable work from the queue for one worker.
 
 import type { ExecutionOptions } from './insert-executions.js';
-import { type Runner, sql } from './statement.js';
+import { type Runner, type Statement, sql } from './statement.js';
 
 /** A claimed execution: all that a worker needs to run a task, or to load a workflow. */
 export interface ClaimedItem {
@@ -24,6 +24,8 @@ export interface ClaimedItem {
   progress: unknown;
   /** True for "run this task"; false for "look at your events". */
   run: boolean;
+  /** Its place in the queue, by age. */
+  seq: number;
   /** JSON text of a task's input; null for `undefined` and for workflows. */
   input: string | null;
   /** When a workflow was started, in milliseconds; null for tasks. */
@@ -44,22 +46,24 @@ export interface Claim {
   now: number;
   /** The last place in each queue that something was taken from. */
   places: QueuePlaces;
+  /** There is something in other lanes of the queues; told by a look at the head. */
+  lanes: boolean;
 }
 
 /** A place in the order of each queue. */
 export type QueuePlaces = ReadonlyMap<string, { rank: number; seq: number }>;
 
 const HEAD = `unnest($3::text[]) AS q(name), LATERAL (
-        SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+        SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = '' ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
       )`;
 // Behind a place that the worker came to before, and before it whatever is more urgent. What others hold or have taken stands at
 // the head until a vacuum, and a claim steps over every such row. An old transaction keeps all of them there: the drain of 40,000
 // tasks beside one went from 38k to 62k per second, the server's time per task from 24 to 10 µs.
 const BEHIND = `unnest($3::text[], $5::smallint[], $6::bigint[]) AS q(name, rank, seq), LATERAL (
         SELECT * FROM (
-          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.rank < q.rank ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = '' AND w.rank < q.rank ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
         ) urgent UNION ALL SELECT * FROM (
-          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND (w.rank, w.seq) > (q.rank, q.seq) ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+          SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = '' AND (w.rank, w.seq) > (q.rank, q.seq) ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
         ) further
       )`;
 
@@ -68,7 +72,8 @@ const BEHIND = `unnest($3::text[], $5::smallint[], $6::bigint[]) AS q(name, rank
 // are only read; two workers may hold the same run, and the fence lets one of them commit.
 // What few executions have comes as one column, which is empty for the rest; what is true of the whole claim comes first, once:
 // every column of every row is written, read and copied (25 columns → 15: CPU per task of the server −0.6 µs, of Node −1 µs).
-const claim = (name: string, pick: string) =>
+// Whether there are other lanes is asked with a look at the head: one probe of the index per queue.
+export const claimStatement = (name: string, pick: string, more = '', lanes = 'false') =>
   sql(
     name,
     `WITH picked AS (
@@ -86,16 +91,17 @@ const claim = (name: string, pick: string) =>
   ), held AS (
     INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
     SELECT $1, $2, array_agg(id), array_agg(bucket), array_agg(fence) FROM items HAVING count(*) > 0
-  )
+  )${more}
   SELECT NULL AS id, NULL::smallint AS bucket, NULL AS type, NULL AS name, NULL AS queue, NULL::bigint AS fence, NULL AS "parentId", NULL::integer AS "parentCall", NULL AS version,
     NULL::smallint AS rank, NULL::bigint AS seq, NULL::boolean AS run, NULL AS input, NULL::float8 AS "createdAt",
-    json_build_object('taken', (SELECT count(*) FROM picked), 'now', extract(epoch FROM now()) * 1000,
+    json_build_object('taken', (SELECT count(*) FROM picked), 'now', extract(epoch FROM now()) * 1000, 'lanes', ${lanes},
       'ended', (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items)))) AS more
   UNION ALL
   SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more FROM items`,
   );
-const CLAIM = claim('claim_work', HEAD);
-const CLAIM_BEHIND = claim('claim_work_behind', BEHIND);
+const HAS_LANES = `EXISTS (SELECT 1 FROM unnest($3::text[]) AS q(name), LATERAL (SELECT 1 FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > '' LIMIT 1) o)`;
+const CLAIM = claimStatement('claim_work', HEAD, '', HAS_LANES);
+const CLAIM_BEHIND = claimStatement('claim_work_behind', BEHIND);
 const FIRST = { rank: -32_768, seq: 0 };
 
 type Columns =
@@ -109,10 +115,11 @@ type Columns =
   | 'parentCall'
   | 'version'
   | 'run'
+  | 'seq'
   | 'input'
   | 'createdAt';
-type ItemRow = Pick<ClaimedItem, Columns> & { rank: number; seq: number; more: Partial<ClaimedItem> | null };
-type HeadRow = { id: null; more: Pick<Claim, 'taken' | 'now'> & { ended: string[] | null } };
+type ItemRow = Pick<ClaimedItem, Columns> & { rank: number; more: Partial<ClaimedItem> | null };
+type HeadRow = { id: null; more: Pick<Claim, 'taken' | 'now' | 'lanes'> & { ended: string[] | null } };
 
 /**
  * Claims up to `limit` rows of the given queues, the first queue first. The claim id is the worker's own choice. With places it
@@ -128,12 +135,17 @@ export async function claimWork(
 ): Promise<Claim> {
   const from = behind && queues.map((queue) => behind.get(queue) ?? FIRST);
   const bounds = from ? [from.map(({ rank }) => rank), from.map(({ seq }) => seq)] : [];
-  const [head, ...found] = await db.rows<HeadRow | ItemRow>(from ? CLAIM_BEHIND : CLAIM, [workerId, claimId, queues, limit, ...bounds]);
-  const { taken, now, ended } = (head as HeadRow).more;
+  return readClaim(db, from ? CLAIM_BEHIND : CLAIM, claimId, [workerId, claimId, queues, limit, ...bounds]);
+}
+
+/** Runs a claim and takes its rows apart. */
+export async function readClaim(db: Runner, statement: Statement, claimId: string, values: readonly unknown[]): Promise<Claim> {
+  const [head, ...found] = await db.rows<HeadRow | ItemRow>(statement, values);
+  const { taken, now, ended, lanes } = (head as HeadRow).more;
   const rows = found as ItemRow[];
   rows.sort((a, b) => a.rank - b.rank || a.seq - b.seq);
   const places = new Map(rows.map(({ queue, rank, seq }) => [queue, { rank, seq }]));
-  return { claimId, items: rows.map(itemOf), taken, ended: ended ?? [], now, places };
+  return { claimId, items: rows.map(itemOf), taken, ended: ended ?? [], now, places, lanes };
 }
 
 function itemOf(row: ItemRow): ClaimedItem {
@@ -156,6 +168,7 @@ function itemOf(row: ItemRow): ClaimedItem {
     tags: more?.tags ?? null,
     progress: more?.progress ?? null,
     run: row.run,
+    seq: row.seq,
     input: row.input,
     createdAt: row.createdAt,
     cancelled: more?.cancelled ?? false,

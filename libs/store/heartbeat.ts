@@ -7,13 +7,15 @@ export interface WorkerDescription {
   host: string;
   pid: number;
   queues: readonly string[];
+  /** The names of the tasks it can run. */
+  tasks: readonly string[];
   concurrency: number;
   codeVersion: string;
 }
 
 const REGISTER = sql(
   'register_worker',
-  `INSERT INTO rhythm.worker_heartbeats (worker_id, host, pid, queues, concurrency, code_version) VALUES ($1, $2, $3, $4, $5, $6)`,
+  `INSERT INTO rhythm.worker_heartbeats (worker_id, host, pid, queues, tasks, concurrency, code_version) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 const BEAT = sql('beat', `UPDATE rhythm.worker_heartbeats SET beats = beats + 1, beat_at = now() WHERE worker_id = $1 RETURNING beats`);
 const LEAVE = sql('leave', `DELETE FROM rhythm.worker_heartbeats WHERE worker_id = $1`);
@@ -32,7 +34,7 @@ const BEATS = sql(
 );
 
 export async function registerWorker(db: Runner, worker: WorkerDescription): Promise<void> {
-  await db.rows(REGISTER, [worker.workerId, worker.host, worker.pid, worker.queues, worker.concurrency, worker.codeVersion]);
+  await db.rows(REGISTER, [worker.workerId, worker.host, worker.pid, worker.queues, worker.tasks, worker.concurrency, worker.codeVersion]);
 }
 
 /** Beats. Answers false when the worker has been declared dead. */

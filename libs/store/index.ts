@@ -22,6 +22,7 @@ export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './i
 export type { ExecutionOptions, NewExecution, StartOutcome, StoredRetry } from './insert-executions.js';
 export { insertExecutions } from './insert-executions.js';
 export { type JsonColumns, jsonColumns, readable } from './json-columns.js';
+export { claimLanes, type Lane, moveToLanes, noWorkerHas, readLanes, readUnserved, tendLanes, type UnservedTask } from './lanes.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './list-executions.js';
 export { type LoadedRun, loadRuns, type StoredEvent } from './load-runs.js';
 export { stillConnected, wasAnswered } from './lost-connection.js';

@@ -6,10 +6,10 @@ import { quoteName, type Runner, sql } from './statement.js';
 
 /**
  * `work`: a queue has something runnable. `ended`: an execution that someone may wait for has ended.
- * `lost`: an execution was taken from whoever runs it. `timer`: something was scheduled by a process that keeps no timers.
+ * `lane`: work that waits for the task of this name was put into its lane. `lost`: an execution was taken from whoever runs it. `timer`: something was scheduled by a process that keeps no timers.
  * `awaiting`: a process waits for ends. `asking`: a process that has just begun to listen asks who does.
  */
-export type HintKind = 'work' | 'ended' | 'lost' | 'timer' | 'awaiting' | 'asking';
+export type HintKind = 'work' | 'lane' | 'ended' | 'lost' | 'timer' | 'awaiting' | 'asking';
 
 type HintListener = (subject: string) => void;
 

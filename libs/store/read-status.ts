@@ -10,7 +10,7 @@ export interface QueueStatus {
   scheduled: number;
   /** Claimed by a worker. */
   running: number;
-  /** Age of the oldest runnable row's execution. */
+  /** Age of the oldest execution that any of its workers could run. */
   oldestMs: number | null;
   /** Live workers that serve it; 0 with work waiting means that nobody will do it. */
   workers: number;
@@ -32,7 +32,7 @@ export interface WorkerStatus {
 
 const QUEUES = sql(
   'queue_status',
-  `WITH waiting AS (SELECT q.queue, count(*)::integer AS n, min(q.seq) AS first FROM rhythm.work_queue q GROUP BY q.queue),
+  `WITH waiting AS (SELECT q.queue, count(*)::integer AS n, min(q.seq) FILTER (WHERE q.lane = '') AS first FROM rhythm.work_queue q GROUP BY q.queue),
   scheduled AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.scheduled_queue s JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket WHERE s.kind = 'run' GROUP BY e.queue),
   running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
     JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue),
@@ -40,7 +40,7 @@ const QUEUES = sql(
   names AS (SELECT queue FROM waiting UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
   SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce(r.n, 0) AS running, coalesce(v.n, 0) AS workers,
     (SELECT (extract(epoch FROM now() - e.created_at) * 1000)::float8 FROM rhythm.work_queue q JOIN rhythm.executions e ON e.id = q.execution_id AND e.bucket = q.bucket
-      WHERE q.queue = n.queue AND q.seq = w.first LIMIT 1) AS "oldestMs"
+      WHERE q.queue = n.queue AND q.lane = '' AND q.seq = w.first LIMIT 1) AS "oldestMs"
   FROM names n LEFT JOIN waiting w USING (queue) LEFT JOIN scheduled s USING (queue) LEFT JOIN running r USING (queue) LEFT JOIN served v USING (queue)
   ORDER BY n.queue`,
 );

@@ -7,6 +7,7 @@ import {
   PoolRunner,
   probeServer,
   readQueues,
+  readUnserved,
   readWorkers,
   SCHEMA_VERSION,
   type ServerFacts,
@@ -188,19 +189,25 @@ async function queues(db: PoolRunner): Promise<Finding[]> {
   const all = await readQueues(db);
   const unserved = all.filter(({ waiting, workers: n }) => waiting > 0 && n === 0);
   const stuck = all.filter(({ workers: n, oldestMs, running }) => n > 0 && running === 0 && (oldestMs ?? 0) > STUCK_MS);
+  const without: Finding[] = (await readUnserved(db)).map(({ queue, task, waiting }) => ({
+    check,
+    state: 'broken',
+    found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}" for task "${task}", which no live worker has`,
+    advice: 'Start a worker of an app that has this task, or correct the name and cancel these executions.',
+  }));
   const findings: Finding[] = unserved.map(({ queue, waiting }) => ({
     check,
     state: 'broken',
     found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}", which no worker serves`,
     advice: `Run: npx rhythm worker dist/app.module.js --queues ${queue} (or add it to worker.queues)`,
   }));
+  findings.push(...without);
   for (const { queue, waiting, oldestMs } of stuck) {
     findings.push({
       check,
       state: 'warning',
       found: `"${queue}" does not move: ${waiting} waiting, the oldest for ${span(oldestMs ?? 0)}, none running`,
-      advice:
-        'Look at the log of its workers; a worker that lacks a task or a flow puts the work off and notes why (rhythm list --status pending).',
+      advice: 'Look at the log of its workers; a worker that lacks a flow puts the work off and notes why (rhythm list --status pending).',
     });
   }
   return findings.length > 0

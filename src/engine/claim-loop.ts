@@ -1,10 +1,11 @@
 // Takes work whenever there is room for it: at once after a hint, by polling behind that.
 
-import { ANY, claimWork, dropLateEvents, newId, type Store } from '../../libs/store/index.js';
+import { ANY, claimLanes, claimWork, dropLateEvents, type Lane, newId, readLanes, type Store, tendLanes } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions } from './engine-options.js';
 import type { HeldItem, HeldWork } from './held-work.js';
+import { LaneWatch } from './lane-watch.js';
 import { QueueHead } from './queue-head.js';
 
 export interface ClaimLoopParts {
@@ -15,6 +16,8 @@ export interface ClaimLoopParts {
   events: EngineEvents;
   /** How many more executions may be taken now. */
   room(): number;
+  /** Whether this worker has a task of this name. */
+  has(task: string): boolean;
   /** Runs what was claimed; must not throw. */
   dispatch(items: HeldItem[]): void;
   /** A claim of unknown outcome: the worker's own list must be looked at. */
@@ -30,9 +33,10 @@ export class ClaimLoop {
   private readonly bell = new Doorbell();
   private readonly link;
   private readonly head;
-  private readonly deaf: () => void;
+  private readonly deaf: (() => void)[];
   private running = true;
   private finished: Promise<void> = Promise.resolve();
+  private readonly lanes: LaneWatch;
   private turn = 0;
   private full = false;
   /** Executions asked for by claims that are not answered yet. */
@@ -43,10 +47,18 @@ export class ClaimLoop {
   constructor(private readonly parts: ClaimLoopParts) {
     this.link = parts.store.link({ relaxed: true });
     this.head = new QueueHead(parts.options.pollMs);
+    this.lanes = new LaneWatch(parts.options.pollMs);
     const served = new Set([...parts.options.queues, ANY]);
-    this.deaf = parts.store.hints.on('work', (queue) => {
-      if (served.has(queue)) this.nudge();
-    });
+    this.deaf = [
+      parts.store.hints.on('work', (queue) => {
+        if (served.has(queue)) this.nudge();
+      }),
+      parts.store.hints.on('lane', (task) => {
+        if (task !== ANY && !parts.has(task)) return;
+        this.lanes.hinted();
+        this.nudge();
+      }),
+    ];
   }
 
   start(): void {
@@ -65,7 +77,7 @@ export class ClaimLoop {
 
   async stop(): Promise<void> {
     this.running = false;
-    this.deaf();
+    for (const unsubscribe of this.deaf) unsubscribe();
     this.nudge();
     await this.finished;
     await this.link.close();
@@ -107,7 +119,11 @@ export class ClaimLoop {
     const askedAt = performance.now();
     let open = limit;
     try {
-      const claim = await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind);
+      const lanes = this.lanes.isDue() ? await this.lanesAtHand() : [];
+      const claim =
+        lanes.length > 0
+          ? await claimLanes(this.link, workerId, claimId, lanes, limit)
+          : await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind);
       const items = held.take(claim);
       // What was asked for is reserved by the dispatch below, or is room again; nothing comes in between.
       this.asked -= open;
@@ -115,8 +131,14 @@ export class ClaimLoop {
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
       if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
+      if (lanes.length > 0) {
+        // What comes next are the queues themselves; a lane that is not empty yet has its turn after them.
+        if (claim.taken === limit) this.lanes.hinted();
+        return false;
+      }
+      if (!behind && claim.lanes) this.lanes.seen();
       this.short = claim.taken < limit;
-      return this.head.claimed(claim, limit, behind, askedAt);
+      return this.head.claimed(claim, limit, behind, askedAt) && !this.lanes.isDue();
     } catch (error) {
       this.asked -= open;
       // The reply was lost, not necessarily the claim.
@@ -126,6 +148,19 @@ export class ClaimLoop {
       this.short = true;
       return true;
     }
+  }
+
+  // The lanes that this worker may claim from. Those that nobody serves are tended on the way.
+  private async lanesAtHand(): Promise<Lane[]> {
+    this.lanes.looked();
+    const lanes = await readLanes(this.link, this.parts.options.queues);
+    const mine = lanes.filter(({ task }) => this.parts.has(task));
+    if (mine.length < lanes.length)
+      await tendLanes(
+        this.link,
+        lanes.filter(({ task }) => !this.parts.has(task)),
+      );
+    return mine;
   }
 
   // Several queues take turns at being first, so that a full one does not starve the rest.

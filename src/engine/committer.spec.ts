@@ -34,7 +34,7 @@ describe('two commits in line', () => {
   // One claim, whose items are written in two groups, the second while the first is on its way.
   async function twoGroups(workerId: string, connection: (link: Runner) => Runner) {
     await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.worker_heartbeats');
-    await registerWorker(store.db, { workerId, host: 'h', pid: 1, queues: ['q'], concurrency: 1, codeVersion: 'x' });
+    await registerWorker(store.db, { workerId, host: 'h', pid: 1, queues: ['q'], tasks: [], concurrency: 1, codeVersion: 'x' });
     const ids = Array.from({ length: 2 * GROUP }, (_, n) => `task-${String(n).padStart(3, '0')}`);
     await insertExecutions(
       store.db,

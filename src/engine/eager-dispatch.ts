@@ -97,6 +97,7 @@ function claimedChild(child: NewExecution, parent: TurnCommit, fence: number): C
     tags: null,
     progress: null,
     run: true,
+    seq: 0,
     input: child.input ?? null,
     createdAt: null,
     cancelled: false,

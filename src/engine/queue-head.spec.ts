@@ -7,7 +7,7 @@ import { QueueHead } from './queue-head.js';
 const LIMIT = 10;
 const POLL_MS = 3_600_000;
 const claim = (taken: number, seq = 1): Claim => ({
-  ...{ claimId: 'claim', items: [], ended: [], now: 0 },
+  ...{ claimId: 'claim', items: [], ended: [], now: 0, lanes: false },
   ...{ taken, places: new Map([['q', { rank: 0, seq }]]) },
 });
 const secondsAgo = (seconds: number) => performance.now() - seconds * 1_000;

@@ -1,6 +1,7 @@
 // Runs claimed tasks and hands on what they came to; a parent whose VM is at hand moves in the same commit.
 
 import { markStarted, type ParentCall, type StoredEvent, type TaskCommit } from '../../libs/store/index.js';
+import type { RegisteredTask } from '../tasks/task.registry.js';
 import type { Announcer } from './announcer.js';
 import type { FinishedWork } from './committer.js';
 import type { HeldItem } from './held-work.js';
@@ -32,12 +33,12 @@ export class TaskLane {
     private readonly guard: PoisonGuard,
     private readonly announcer: Announcer,
   ) {
-    const { tasks, store, options, logger, random } = place.parts;
-    this.runner = new TaskRunner({ tasks, db: store.db, options, logger, random });
+    const { store, options, logger, random } = place.parts;
+    this.runner = new TaskRunner({ db: store.db, options, logger, random });
   }
 
-  /** Runs an attempt of a task, and writes what it came to. */
-  async perform(item: HeldItem): Promise<void> {
+  /** Runs an attempt of a task that this worker has, and writes what it came to. */
+  async perform(item: HeldItem, task: RegisteredTask): Promise<void> {
     const { place } = this;
     const { parts } = place;
     place.running++;
@@ -48,7 +49,7 @@ export class TaskLane {
     }
     if (parts.events.heard) parts.events.emit({ type: 'started', executionId: item.id, name: item.name, attempt: item.attempts + 1 });
     const committed = { done: false };
-    const outcome = await this.runner.run(item, (task, call) =>
+    const outcome = await this.runner.run(item, task, (_, call) =>
       task.policy.transactional ? transactionally(parts, place.id, item, async (manager) => call(manager), committed) : call(),
     );
     place.running--;

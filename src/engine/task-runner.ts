@@ -1,12 +1,10 @@
 // Runs one attempt of a task: hands it its context, bounds its time, and turns what it did into something to be written.
 
 import { bucketOfRelative, type ParentCall, type TaskCommit } from '../../libs/store/index.js';
-import { didYouMean, listNames } from '../nearest.js';
 import { toJsonText } from '../payload.js';
 import type { RegisteredTask } from '../tasks/task.registry.js';
 import type { TaskPolicy } from '../tasks/task-options.js';
 import { Attempt, type AttemptParts } from './attempt.js';
-import type { TaskSource } from './engine-options.js';
 import { cancelledError, toErrorData } from './error-data.js';
 import type { HeldItem, StopReason } from './held-work.js';
 import { OutOfReachError } from './out-of-reach.js';
@@ -22,32 +20,17 @@ export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError 
 type Around = (task: RegisteredTask, call: (manager?: unknown) => unknown) => unknown;
 
 export interface TaskRunnerParts extends AttemptParts {
-  tasks: TaskSource;
   random: () => number;
 }
-
-// A worker with older code may meet a task it does not know; others may know it, so it is tried a few times.
-const UNKNOWN_POLICY: TaskPolicy = {
-  queue: 'default',
-  priority: 0,
-  maxAttempts: 3,
-  backoff: 'exponential',
-  delayMs: 1_000,
-  maxDelayMs: 10_000,
-  jitter: true,
-  transactional: false,
-};
 
 export class TaskRunner {
   constructor(private readonly parts: TaskRunnerParts) {}
 
   /** Runs the attempt of a claimed task. `around` wraps the call, for transactional tasks. */
-  async run(item: HeldItem, around: Around): Promise<AttemptOutcome> {
-    const task = this.parts.tasks.get(item.name);
-    const policy = policyOf(task?.policy ?? UNKNOWN_POLICY, item.options);
+  async run(item: HeldItem, task: RegisteredTask, around: Around): Promise<AttemptOutcome> {
+    const policy = policyOf(task.policy, item.options);
     const attempt = new Attempt(item, policy, this.parts);
     try {
-      if (!task) throw this.unknown(item.name);
       const raced = attempt.race(() => call(task, attempt, around));
       // A task that returned at once is not waited for.
       const value = raced instanceof Promise ? await raced : raced;
@@ -92,14 +75,6 @@ export class TaskRunner {
 
   private handedOver(item: HeldItem): TaskCommit {
     return { ...base(item), status: 'suspended' };
-  }
-
-  private unknown(name: string): Error {
-    const known = this.parts.tasks.names();
-    const error = new Error(
-      `This worker has no task named "${name}".${didYouMean(name, known)} Tasks of this worker: ${listNames(known)}.`,
-    );
-    return Object.assign(error, { name: 'UnknownNameError', code: 'RHYTHM_UNKNOWN_TASK' });
   }
 }
 

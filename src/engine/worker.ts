@@ -39,7 +39,7 @@ export class Worker {
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, events);
 
-    const eager = new EagerDispatch(place, (item) => void this.tasks.perform(item));
+    const eager = new EagerDispatch(place, (item) => this.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));
     this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
     this.turns = new TurnLane(place, reading, this.guard);
@@ -62,6 +62,7 @@ export class Worker {
       claims: new ClaimLoop({
         ...shared,
         room: () => place.room(),
+        has: (task) => parts.tasks.get(task) !== undefined,
         dispatch: (items) => void this.dispatch(items),
         doubt: () => place.loops.heart.doubt(),
       }),
@@ -74,7 +75,8 @@ export class Worker {
   async start(): Promise<void> {
     const { options, store, events } = this.parts;
     const { queues, concurrency, codeVersion } = options;
-    await registerWorker(store.db, { workerId: this.id, host: hostname(), pid: process.pid, queues, concurrency, codeVersion });
+    const [host, tasks] = [hostname(), this.parts.tasks.names()];
+    await registerWorker(store.db, { workerId: this.id, host, pid: process.pid, queues, tasks, concurrency, codeVersion });
     const { heart, timers, claims } = this.place.loops;
     heart.start();
     timers.start();
@@ -104,20 +106,35 @@ export class Worker {
     const { place } = this;
     place.readClock(claimed);
     const toLookAt: HeldItem[] = [];
+    const unknown: HeldItem[] = [];
     // They take their room until those that may run do.
     place.reserved += claimed.length;
     let looked: Promise<void> | undefined;
     try {
       for (const item of await this.guard.admit(claimed)) {
-        if (item.type === 'task' && item.run) void this.tasks.perform(item);
-        else toLookAt.push(item);
+        if (item.type !== 'task' || !item.run) toLookAt.push(item);
+        else if (!this.perform(item)) unknown.push(item);
       }
+      if (unknown.length > 0) void this.passOn(unknown);
       if (toLookAt.length > 0) looked = this.turns.look(toLookAt);
     } finally {
       place.reserved -= claimed.length;
       place.loops.claims.roomFreed();
     }
     await looked;
+  }
+
+  // Returns whether this worker has the task.
+  private perform(item: HeldItem): boolean {
+    const task = this.parts.tasks.get(item.name);
+    if (task) void this.tasks.perform(item, task);
+    return task !== undefined;
+  }
+
+  private async passOn(items: readonly HeldItem[]): Promise<void> {
+    for (const item of items) this.guard.settle(item);
+    await this.place.passOn(items);
+    this.place.loops.claims.roomFreed();
   }
 
   private fail(item: HeldItem, error: unknown): void {

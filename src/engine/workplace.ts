@@ -1,6 +1,7 @@
 // What the lanes of one worker share: its id, its clock, what it holds, and the ways to let go of it.
 
-import { ANY, giveBackItems, putOffItems } from '../../libs/store/index.js';
+import { ANY, giveBackItems, moveToLanes, noWorkerHas, putOffItems } from '../../libs/store/index.js';
+import { didYouMean } from '../nearest.js';
 import type { ClaimLoop } from './claim-loop.js';
 import type { Committer, FinishedWork } from './committer.js';
 import type { EngineEvents } from './engine-events.js';
@@ -101,16 +102,32 @@ export class Workplace {
   /** Gives items back, runnable at once or after a while. Tried until it is done: what is neither held nor given back would wait for ever. */
   async release(items: readonly HeldItem[], afterMs = 0): Promise<void> {
     const { db } = this.parts.store;
+    await this.letGo(items, async (claims) => {
+      if (afterMs > 0) {
+        await putOffItems(db, this.id, items, claims, afterMs);
+        this.loops.timers.dueIn(afterMs);
+      } else {
+        await giveBackItems(db, this.id, items, claims);
+        this.loops.claims.nudge();
+      }
+    });
+  }
+
+  /** Leaves tasks that this worker does not have to those that do: no attempt is counted, and they keep their place. */
+  async passOn(items: readonly HeldItem[]): Promise<void> {
+    const { store, tasks } = this.parts;
+    const names = new Set(items.map((item) => item.name));
+    const notes = new Map([...names].map((name) => [name, noWorkerHas(name) + didYouMean(name, tasks.names())]));
+    const noted = items.map(({ id, bucket, fence, seq, name }) => ({ id, bucket, fence, seq, note: notes.get(name) as string }));
+    await this.letGo(items, (claims) => moveToLanes(store.db, this.id, noted, claims));
+    for (const name of names) store.hints.hint('lane', name);
+  }
+
+  private async letGo(items: readonly HeldItem[], write: (claims: readonly string[]) => Promise<void>): Promise<void> {
     const ending = this.held.begin(items);
     while (!this.closed) {
       try {
-        if (afterMs > 0) {
-          await putOffItems(db, this.id, items, ending.claims, afterMs);
-          this.loops.timers.dueIn(afterMs);
-        } else {
-          await giveBackItems(db, this.id, items, ending.claims);
-          this.loops.claims.nudge();
-        }
+        await write(ending.claims);
         this.held.finish(ending);
         return this.loops.committer.tidy();
       } catch (error) {

@@ -13,6 +13,7 @@ import {
   readHistory,
   readQueues,
   readTree,
+  readUnserved,
   readWorkers,
   removeExecutions,
   requestCancel,
@@ -21,6 +22,7 @@ import {
   retrying,
   type StartOutcome,
   type Store,
+  type UnservedTask,
   versionsInUse,
   type WorkerStatus,
 } from '../../libs/store/index.js';
@@ -64,6 +66,8 @@ export interface ResultOptions {
 export interface SystemStatus {
   queues: QueueStatus[];
   workers: WorkerStatus[];
+  /** Tasks that work waits for and that no live worker of its queue has. */
+  unserved: UnservedTask[];
   /** Live runs of each workflow version. */
   versions: { name: string; version: string; runs: number }[];
 }
@@ -238,8 +242,13 @@ export class ExecutionService implements OnModuleDestroy {
   /** Queues (also those nobody serves), workers, and the workflow versions in use. */
   async status(): Promise<SystemStatus> {
     const { reader } = this.store;
-    const [queues, workers, versions] = await Promise.all([readQueues(reader), readWorkers(reader), versionsInUse(reader)]);
-    return { queues, workers, versions };
+    const [queues, workers, unserved, versions] = await Promise.all([
+      readQueues(reader),
+      readWorkers(reader),
+      readUnserved(reader),
+      versionsInUse(reader),
+    ]);
+    return { queues, workers, unserved, versions };
   }
 
   private announce(executions: readonly NewExecution[], manager?: EntityManager): void {

@@ -191,12 +191,12 @@ describe('the shop', () => {
     await sql(`update ${schema}.executions set created_at = ${long}, finished_at = ${long} where finished_at is not null`);
     // Of seven old runs the three oldest have a child that still waits: more than a batch of two.
     for (let n = 1; n <= 7; n++) {
-      await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, status, created_at, finished_at)
-        values ('old-${n}', ${bucketOf(`old-${n}`)}, 'workflow', 'x', 'attic', 'completed', ${long} - interval '${9 - n} days', ${long})`);
+      await sql(`insert into ${schema}.executions (fence, id, bucket, type, target_name, queue, status, created_at, finished_at)
+        values (1, 'old-${n}', ${bucketOf(`old-${n}`)}, 'workflow', 'x', 'attic', 'completed', ${long} - interval '${9 - n} days', ${long})`);
     }
     for (let n = 1; n <= 3; n++) {
-      await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, status, parent_id, parent_call)
-        values ('old-${n}:1', ${bucketOf(`old-${n}`)}, 'task', 'y', 'attic', 'pending', 'old-${n}', 1)`);
+      await sql(`insert into ${schema}.executions (fence, id, bucket, type, target_name, queue, status, parent_id, parent_call)
+        values (1, 'old-${n}:1', ${bucketOf(`old-${n}`)}, 'task', 'y', 'attic', 'pending', 'old-${n}', 1)`);
     }
     expect(await cli(['cleanup'])).toMatchObject({ code: 2, err: expect.stringContaining('--older-than') });
     expect(await cli(['cleanup', '--older-than', '30d', '--dry-run'])).toMatchObject({
@@ -218,8 +218,8 @@ describe('the shop', () => {
     const { schema } = database;
     const ids = Array.from({ length: 2_000 }, (_, n) => `ancient-${n}`);
     await sql(
-      `insert into ${schema}.executions (id, bucket, type, target_name, queue, status, created_at, finished_at)
-      select id, bucket, 'task', 'x', 'attic', 'failed', now() - interval '80 days', now() - interval '70 days'
+      `insert into ${schema}.executions (fence, id, bucket, type, target_name, queue, status, created_at, finished_at)
+      select 1, id, bucket, 'task', 'x', 'attic', 'failed', now() - interval '80 days', now() - interval '70 days'
       from unnest(array['${ids.join("','")}'], array[${ids.map(bucketOf).join(',')}]) as d(id, bucket)`,
     );
     const left = async () =>
@@ -251,15 +251,18 @@ describe('the shop', () => {
 describe('rhythm doctor', () => {
   it('names a silent worker, a queue that does not move, and a schema from the future', async () => {
     const { schema } = database;
-    await sql(`insert into ${schema}.worker_heartbeats (worker_id, host, pid, queues, concurrency, code_version, beat_at)
-      values ('gone-1', 'h', 1, '{cellar}', 1, '0.1.0', now() - interval '10 minutes')`);
+    await sql(`insert into ${schema}.worker_heartbeats (worker_id, host, pid, queues, tasks, concurrency, code_version, beat_at)
+      values ('gone-1', 'h', 1, '{cellar}', '{y}', 1, '0.1.0', now() - interval '10 minutes')`);
     expect((await cli(['doctor'])).out).toMatch(/warning +workers: all 1 are silent\n +Nothing will move until one runs/);
     await sql(`update ${schema}.worker_heartbeats set beat_at = now() + interval '1 hour'`);
-    await sql(`insert into ${schema}.executions (id, bucket, type, target_name, queue, created_at)
-      values ('stuck', ${bucketOf('stuck')}, 'task', 'x', 'cellar', now() - interval '3 hours')`);
+    await sql(`insert into ${schema}.executions (fence, id, bucket, type, target_name, queue, created_at)
+      values (1, 'stuck', ${bucketOf('stuck')}, 'task', 'x', 'cellar', now() - interval '3 hours')`);
     await sql(`insert into ${schema}.work_queue (queue, rank, seq, bucket, execution_id)
       values ('cellar', 0, nextval('${schema}.queue_seq'), ${bucketOf('stuck')}, 'stuck')`);
     expect((await cli(['doctor'])).out).toMatch(/warning +queues: "cellar" does not move: 1 waiting, the oldest for 3h, none running/);
+    await sql(`update ${schema}.work_queue set lane = 't:x', fence = 1 where queue = 'cellar'`);
+    expect((await cli(['doctor'])).out).toMatch(/broken +queues: 1 execution waits in "cellar" for task "x", which no live worker has/);
+    expect(await data(['status'])).toMatchObject({ unserved: [{ queue: 'cellar', task: 'x', waiting: 1 }] });
     await sql(`update ${schema}.schema_info set version = 99, min_code_version = 99`);
     expect((await cli(['doctor'])).out).toMatch(/warning +schema: version 99, this package needs \d+\n.*update this one/);
     expect(await cli(['list'])).toMatchObject({

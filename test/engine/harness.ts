@@ -70,9 +70,9 @@ export class Harness {
   }
 
   /** Starts another engine. */
-  async engine(options: Partial<EngineOptions> = {}, store = this.store): Promise<Engine> {
+  async engine(options: Partial<EngineOptions> = {}, store = this.store, handlers = this.options.tasks ?? {}): Promise<Engine> {
     const tasks = new Map<string, RegisteredTask>(
-      Object.entries(this.options.tasks ?? {}).map(([name, run]) => [
+      Object.entries(handlers).map(([name, run]) => [
         name,
         { name, place: 'spec', policy: { ...POLICY, ...this.options.policies?.[name] }, run: run as RegisteredTask['run'] },
       ]),

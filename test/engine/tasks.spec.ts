@@ -196,17 +196,6 @@ describe('tasks', () => {
     });
   });
 
-  it('that nobody knows fail with the nearest name, after a few tries for the sake of newer workers', async () => {
-    const harness = await kit.open({ tasks: { charge: () => 1 } });
-    await harness.engine();
-    const id = await harness.start('chrage', undefined, { type: 'task', options: { retry: { delayMs: 5 } } });
-    expect(await harness.ended(id)).toMatchObject({
-      status: 'failed',
-      attempts: 3,
-      error: { code: 'RHYTHM_UNKNOWN_TASK', message: expect.stringContaining('charge') },
-    });
-  });
-
   it('keep every character of their input and result', async () => {
     const odd = { z: 'nul \u0000 and \ud800 alone', a: [1e21, -0, 'ü', { ключ: null }] };
     const harness = await kit.open({

@@ -7,6 +7,10 @@ export class WorkQueueEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'work_queue_pkey' })
   queue!: string;
 
+  /** Empty for work that every worker of the queue may take; otherwise it says which workers may. */
+  @PrimaryColumn({ type: 'text', collation: 'C', default: '', primaryKeyConstraintName: 'work_queue_pkey' })
+  lane!: string;
+
   /** The negative priority, so that the one index is read forwards: high priority first, then age. */
   @PrimaryColumn({ type: 'smallint', primaryKeyConstraintName: 'work_queue_pkey' })
   rank!: number;

@@ -17,6 +17,10 @@ export class WorkerHeartbeatEntity {
   @Column({ type: 'text', array: true })
   queues!: string[];
 
+  /** The names of the tasks it can run. */
+  @Column({ type: 'text', array: true })
+  tasks!: string[];
+
   @Column({ type: 'integer' })
   concurrency!: number;
 

@@ -37,6 +37,7 @@ export async function runBaseline(store: Store, rows: BenchmarkRows, options: Ba
     host: hostname(),
     pid: process.pid,
     queues: rows.queues,
+    tasks: [targets.task],
     concurrency,
     codeVersion: DEFAULT_ENGINE_OPTIONS.codeVersion,
   });

@@ -22,7 +22,7 @@ export const statusCommand: CliCommand = (program, context) => {
     .description('Show the schema version, executions by status, queues and who serves them, workers, and workflow versions in use.')
     .option('--since <time>', 'count executions created in the last 24h, 7d, …, or after a date', '24h')
     .option(...WATCH)
-    .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, versions }')
+    .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, unserved, versions }')
     .addHelpText('after', '\nExamples:\n  rhythm status\n  rhythm status --since 7d\n  rhythm status --watch 5s')
     .action(
       context.act((flags: { since: string; watch?: string | boolean }) =>
@@ -47,7 +47,7 @@ async function read({ executions, store }: CliServices, since: Date): Promise<St
   return { schema: { name: store.schema, version, needed: SCHEMA_VERSION }, since, counts, ...system };
 }
 
-function print({ schema, counts, queues, workers, versions }: Status, since: string, context: CliContext): void {
+function print({ schema, counts, queues, workers, unserved, versions }: Status, since: string, context: CliContext): void {
   const { terminal } = context;
   const table = <Row>(title: string, rows: readonly Row[], columns: Column<Row>[], none: string) =>
     context.print(`\n${terminal.colours.bold(title)}\n${rows.length > 0 ? renderTable(rows, columns, terminal) : none}`);
@@ -79,6 +79,19 @@ function print({ schema, counts, queues, workers, versions }: Status, since: str
     ],
     'none',
   );
+  if (unserved.length > 0) {
+    table(
+      'Tasks that no live worker has',
+      unserved,
+      [
+        { title: 'TASK', value: ({ task }) => task, min: 8, paint: (text) => terminal.colours.red(text) },
+        { title: 'QUEUE', value: ({ queue }) => queue, min: 8 },
+        { title: 'WAITING', value: ({ waiting }) => String(waiting) },
+        { title: 'OLDEST', value: ({ oldestMs }) => span(oldestMs), drop: 1 },
+      ],
+      'none',
+    );
+  }
   table(
     'Workers',
     workers,

@@ -1,0 +1,139 @@
+// Lanes of a queue: the main lane is for every worker of the queue, a lane of a task only for workers that have that task.
+
+import { type Claim, type ClaimedItem, claimStatement, readClaim } from './claim-work.js';
+import { type Runner, sql } from './statement.js';
+
+/** A lane of a queue other than the main one. */
+export interface Lane {
+  queue: string;
+  /** The task that a worker must have to claim from it. */
+  task: string;
+}
+
+/** Work that waits for a task which no live worker of its queue has. */
+export interface UnservedTask extends Lane {
+  waiting: number;
+  /** How long the oldest of them has waited since its start, in milliseconds. */
+  oldestMs: number;
+}
+
+const PREFIX = 't:';
+
+// A live worker of the queue that has the task; `q` and `t` are expressions for the two names.
+const served = (q: string, t: string) =>
+  `EXISTS (SELECT 1 FROM rhythm.worker_heartbeats live WHERE ${q} = ANY(live.queues) AND ${t} = ANY(live.tasks))`;
+
+// The row goes to its task's lane with its place in the queue and at the same fence: nothing of it has run. A repeat of this
+// statement whose reply was lost finds its own row. The claims end with it, as with a give-back.
+const MOVE = sql(
+  'move_to_lanes',
+  `WITH items AS MATERIALIZED (
+    SELECT e.id, e.bucket, e.queue, e.target_name, -e.priority AS rank, e.fence, i.seq, i.note
+    FROM unnest($3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[]) AS i(id, bucket, fence, seq, note)
+    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status = 'pending'
+  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), noted AS (
+    UPDATE rhythm.executions e SET note = i.note FROM items i
+    WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND NOT ${served('i.queue', 'i.target_name')}
+  )
+  INSERT INTO rhythm.work_queue (queue, lane, rank, seq, bucket, execution_id, fence)
+  SELECT queue, '${PREFIX}' || target_name, rank, seq, bucket, id, fence FROM items
+  ON CONFLICT (queue, lane, rank, seq, bucket) DO NOTHING`,
+);
+
+// One probe of the index per lane, however many rows they have.
+const LANES = sql(
+  'read_lanes',
+  `SELECT q.name AS queue, substr(l.lane, ${PREFIX.length + 1}) AS task FROM unnest($1::text[]) AS q(name), LATERAL (
+    WITH RECURSIVE lanes AS (
+      (SELECT w.lane FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > '' ORDER BY w.lane LIMIT 1)
+      UNION ALL
+      SELECT (SELECT w.lane FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > p.lane ORDER BY w.lane LIMIT 1) FROM lanes p WHERE p.lane IS NOT NULL
+    ) SELECT lane FROM lanes WHERE lane IS NOT NULL
+  ) l`,
+);
+
+const CLAIM = claimStatement(
+  'claim_lanes',
+  `unnest($3::text[], $5::text[]) AS q(name, lane), LATERAL (
+        SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = q.lane ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
+      )`,
+  // It waits for nobody any more.
+  `, unnoted AS (UPDATE rhythm.executions e SET note = NULL FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.note IS NOT NULL)`,
+);
+
+// For lanes that no worker claims from: a worker may have had the task and be gone, and rows of tasks that were cancelled or
+// paused meanwhile are taken away by nobody else. The first of each lane only, so that a long one costs no more.
+const TEND = sql(
+  'tend_lanes',
+  `WITH first AS MATERIALIZED (
+    SELECT w.* FROM unnest($1::text[], $2::text[], $3::text[]) AS d(queue, lane, task), LATERAL (
+      SELECT w.queue, w.lane, w.rank, w.seq, w.bucket, w.execution_id, w.fence, d.task FROM rhythm.work_queue w
+      WHERE w.queue = d.queue AND w.lane = d.lane AND NOT ${served('d.queue', 'd.task')} ORDER BY w.rank, w.seq LIMIT $4
+    ) w
+  ), noted AS (
+    UPDATE rhythm.executions e SET note = format($5, f.task) FROM first f
+    WHERE e.id = f.execution_id AND e.bucket = f.bucket AND e.fence = f.fence AND e.status = 'pending' AND e.note IS NULL
+  )
+  DELETE FROM rhythm.work_queue w USING first f
+  WHERE w.queue = f.queue AND w.lane = f.lane AND w.rank = f.rank AND w.seq = f.seq AND w.bucket = f.bucket
+    AND NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = f.execution_id AND e.bucket = f.bucket AND e.fence = f.fence AND e.status = 'pending')`,
+);
+
+const UNSERVED = sql(
+  'unserved_tasks',
+  `SELECT w.queue, substr(w.lane, ${PREFIX.length + 1}) AS task, count(*)::integer AS waiting,
+    max(extract(epoch FROM now() - e.created_at) * 1000)::float8 AS "oldestMs"
+  FROM rhythm.work_queue w JOIN rhythm.executions e ON e.id = w.execution_id AND e.bucket = w.bucket AND e.fence = w.fence AND e.status = 'pending'
+  WHERE w.lane > '' AND NOT ${served('w.queue', `substr(w.lane, ${PREFIX.length + 1})`)} GROUP BY w.queue, w.lane ORDER BY w.queue, w.lane`,
+);
+
+const TENDED = 1_000;
+
+/** What an execution says of itself while no live worker has its task. */
+export function noWorkerHas(task: string): string {
+  return `No live worker of its queue has task "${task}". It waits for one; start a worker with this task, or cancel it.`;
+}
+
+/** Moves claimed tasks that this worker does not have to the lanes of those tasks, and deletes the claims that are done with. */
+export async function moveToLanes(
+  db: Runner,
+  workerId: string,
+  items: readonly (Pick<ClaimedItem, 'id' | 'bucket' | 'fence' | 'seq'> & { note: string })[],
+  doneClaims: readonly string[],
+): Promise<void> {
+  await db.rows(MOVE, [
+    workerId,
+    doneClaims,
+    items.map((item) => item.id),
+    items.map((item) => item.bucket),
+    items.map((item) => item.fence),
+    items.map((item) => item.seq),
+    items.map((item) => item.note),
+  ]);
+}
+
+/** The lanes of these queues that hold something. */
+export async function readLanes(db: Runner, queues: readonly string[]): Promise<Lane[]> {
+  return db.rows<Lane>(LANES, [queues]);
+}
+
+/** Claims up to `limit` rows of these lanes. */
+export async function claimLanes(db: Runner, workerId: string, claimId: string, lanes: readonly Lane[], limit: number): Promise<Claim> {
+  return readClaim(db, CLAIM, claimId, [workerId, claimId, lanes.map(({ queue }) => queue), limit, lanes.map(laneOf)]);
+}
+
+/** Notes on the executions of lanes that no live worker serves why they wait, and drops rows that mean nothing any more. */
+export async function tendLanes(db: Runner, lanes: readonly Lane[]): Promise<void> {
+  if (lanes.length === 0) return;
+  await db.rows(TEND, [lanes.map(({ queue }) => queue), lanes.map(laneOf), lanes.map(({ task }) => task), TENDED, noWorkerHas('%s')]);
+}
+
+/** Tasks that work waits for and no live worker has, for people. */
+export async function readUnserved(db: Runner): Promise<UnservedTask[]> {
+  return db.rows<UnservedTask>(UNSERVED);
+}
+
+function laneOf({ task }: Lane): string {
+  return PREFIX + task;
+}

@@ -1,0 +1,31 @@
+// Decides when a worker looks at the other lanes of its queues: soon after a hint, otherwise no more often than it polls.
+
+/** What a claim loop knows of lanes. While there is nothing in them it costs nothing. */
+export class LaneWatch {
+  private present = false;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly pollMs: number) {}
+
+  /** Whether to look now. */
+  isDue(): boolean {
+    return this.present && performance.now() - this.lookedAt >= this.pollMs;
+  }
+
+  /** A claim saw that something is in them. */
+  seen(): void {
+    this.present = true;
+  }
+
+  /** Something was put into a lane of ours, or is left in one: it need not wait for the next poll. */
+  hinted(): void {
+    this.present = true;
+    this.lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** They are looked at now; the next claim tells whether something is still in them. */
+  looked(): void {
+    this.present = false;
+    this.lookedAt = performance.now();
+  }
+}
