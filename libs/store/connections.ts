@@ -22,6 +22,8 @@ export interface ConnectionOptions {
    * is harmless: the queue row is there again, and the fence lets one of two workers finish.
    */
   relaxed?: boolean;
+  /** Milliseconds after which a statement gives up waiting for a lock. Default: it waits. */
+  lockTimeoutMs?: number;
 }
 
 // The plans of the engine's statements are known to be right, and planning them again costs more than running them:
@@ -70,7 +72,11 @@ export class EngineConnection implements Runner {
   broken = false;
 
   private constructor(private readonly options: ConnectionOptions) {
-    const session = options.relaxed ? [...PINNED_PLANS, 'synchronous_commit=off'] : PINNED_PLANS;
+    const session = [
+      ...PINNED_PLANS,
+      ...(options.relaxed ? ['synchronous_commit=off'] : []),
+      ...(options.lockTimeoutMs ? [`lock_timeout=${options.lockTimeoutMs}`] : []),
+    ];
     const pins = options.pooled ? {} : { options: session.map((pin) => `-c ${pin}`).join(' ') };
     // A server that vanished without a word (a failed host, a firewall that forgot us) never answers, and TCP alone notices
     // after a quarter of an hour. The connection is then dropped; what it was doing has an unknown outcome, as after any loss.

@@ -39,6 +39,7 @@ export {
   schemaVersion,
 } from './migrate.js';
 export { dropScheduled, type MovedDue, moveDue, type Overdue, readOverdue } from './move-due.js';
+export { noteExecution } from './note-execution.js';
 export { ANY, type HintKind, Notifications } from './notifications.js';
 export { countOrphanSignals, removeOrphanSignals } from './orphan-signals.js';
 export { pauseExecutions, resumeExecutions } from './pause-execution.js';

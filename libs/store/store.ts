@@ -112,8 +112,8 @@ export class Store {
    * A connection that one loop of the engine keeps for itself, opened again whenever it is lost. One that must notice a
    * silent server sooner than the rest says how long it waits for an answer.
    */
-  link({ answerTimeoutMs = this.connection.answerTimeoutMs, relaxed = false } = {}): Link {
-    return new Link(() => EngineConnection.open({ ...this.connection, answerTimeoutMs, relaxed }));
+  link(own: Pick<ConnectionOptions, 'answerTimeoutMs' | 'relaxed' | 'lockTimeoutMs'> = {}): Link {
+    return new Link(() => EngineConnection.open({ ...this.connection, ...own }));
   }
 
   /** The caller's own transaction as a runner. */

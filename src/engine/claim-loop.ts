@@ -1,6 +1,17 @@
 // Takes work whenever there is room for it: at once after a hint, by polling behind that.
 
-import { ANY, claimLanes, claimWork, dropLateEvents, type Lane, newId, readLanes, type Store, tendLanes } from '../../libs/store/index.js';
+import {
+  ANY,
+  claimLanes,
+  claimWork,
+  dropLateEvents,
+  isDatabaseError,
+  type Lane,
+  newId,
+  readLanes,
+  type Store,
+  tendLanes,
+} from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions } from './engine-options.js';
@@ -39,6 +50,8 @@ export class ClaimLoop {
   private readonly lanes: LaneWatch;
   private turn = 0;
   private full = false;
+  /** Fewer than allowed after the server has cancelled a claim: it may be too large for the time that it is allowed. */
+  private most: number;
   /** Executions asked for by claims that are not answered yet. */
   asked = 0;
   /** The last claim came back short: the queues were empty a moment ago. */
@@ -47,6 +60,7 @@ export class ClaimLoop {
   constructor(private readonly parts: ClaimLoopParts) {
     this.link = parts.store.link({ relaxed: true });
     this.head = new QueueHead(parts.options.pollMs);
+    this.most = parts.options.claimBatch;
     this.lanes = new LaneWatch(parts.options.pollMs);
     const served = new Set([...parts.options.queues, ANY]);
     this.deaf = [
@@ -103,7 +117,7 @@ export class ClaimLoop {
 
   private ask(claims: Promise<boolean>[]): void {
     while (claims.length < (this.short ? 1 : IN_FLIGHT)) {
-      const limit = Math.min(this.parts.room(), this.parts.options.claimBatch);
+      const limit = Math.min(this.parts.room(), this.most);
       if (limit <= 0) return;
       claims.push(this.claim(limit));
     }
@@ -128,6 +142,7 @@ export class ClaimLoop {
       // What was asked for is reserved by the dispatch below, or is room again; nothing comes in between.
       this.asked -= open;
       open = 0;
+      this.most = Math.min(this.parts.options.claimBatch, this.most * 2);
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
       if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
@@ -144,6 +159,7 @@ export class ClaimLoop {
       // The reply was lost, not necessarily the claim.
       held.unanswered(claimId);
       events.emit({ type: 'trouble', where: 'claim', error });
+      if (isDatabaseError(error)) this.most = Math.max(1, Math.floor(this.most / 4));
       this.parts.doubt();
       this.short = true;
       return true;

@@ -9,7 +9,13 @@ import { type HeldItem, HeldWork } from './held-work.js';
 import { completed, failedAtOnce } from './task-runner.js';
 
 const GROUP = 100;
-const NO_HOOKS = { written: () => undefined, choose: () => undefined, taken: () => undefined, doubt: () => undefined };
+const NO_HOOKS = {
+  written: () => undefined,
+  choose: () => undefined,
+  taken: () => undefined,
+  doubt: () => undefined,
+  refused: () => undefined,
+};
 
 describe('two commits in line', () => {
   const database = useTestDatabase();
@@ -55,7 +61,7 @@ describe('two commits in line', () => {
         return (isFirst ? answer.finally(() => waitFor('the second to be sent', () => sent > 1)) : answer) as never;
       },
     };
-    const committer = new Committer(counting, workerId, held, new EngineEvents(), NO_HOOKS);
+    const committer = new Committer(counting, store.db, workerId, held, new EngineEvents(), NO_HOOKS);
     const write = async () => {
       const first = submit(committer, items.slice(0, GROUP));
       await waitFor('the first to be on its way', () => sent === 1);

@@ -12,7 +12,7 @@ import {
   type WorkCommit,
 } from '../../libs/store/index.js';
 import type { EngineEvents } from './engine-events.js';
-import type { HeldItem, HeldWork } from './held-work.js';
+import type { Ending, HeldItem, HeldWork } from './held-work.js';
 
 /** Finished work that is written together: a task, a turn, or a task fused with the turn of its parent. */
 export interface FinishedWork {
@@ -44,9 +44,21 @@ export interface CommitHooks {
   choose(turns: readonly TurnCommit[]): EagerClaim | undefined;
   /** The children that were chosen are ours: those of turns that won. */
   taken(eager: EagerClaim, turns: readonly TurnCommit[], outcome: CommitOutcome): void;
+  /** The server did not take a work once more; it is tried again later, by itself. */
+  refused(work: FinishedWork, error: unknown): void;
   /** The choice may or may not have been written; the claim is found among the worker's own if it was. */
   doubt(eager: EagerClaim): void;
 }
+
+/** The server does not take a work now; it is tried by itself from then on. */
+interface NotTaken {
+  error: unknown;
+  certain: boolean;
+}
+
+type Written = CommitResult | NotTaken;
+
+const isWritten = (result: Written): result is CommitResult => 'turn' in result;
 
 interface Waiting {
   work: FinishedWork;
@@ -61,6 +73,9 @@ const MAX_UNITS = 500;
 const MAX_ROWS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 250;
+// How often a work that is alone in its group is tried before the line goes on without it.
+const ALONE_TRIES = 3;
+const LATER_MS = 10_000;
 // After a group in which somebody lost its fence, so many are written the careful way at once: losers come in swarms (a flood of
 // signals to one run), and each hope that fails is a second statement and a line in the server's log.
 const CAREFUL_GROUPS = 16;
@@ -74,9 +89,13 @@ export class Committer {
   private idle: (() => void)[] = [];
   private stopped = false;
   private careful = 0;
+  /** Works that the server does not take, and that are tried by themselves. */
+  private refused = 0;
 
   constructor(
     private readonly db: Runner,
+    /** Another connection, for what would hold up the rest. */
+    private readonly aside: Runner,
     private readonly workerId: string,
     private readonly held: HeldWork,
     private readonly events: EngineEvents,
@@ -85,7 +104,7 @@ export class Committer {
 
   /** How much waits to be written. */
   get backlog(): number {
-    return this.waiting.length;
+    return this.waiting.length + this.refused;
   }
 
   /** Resolves when the work is written, or lost. Never rejects: what cannot be written now is tried until the worker ends. */
@@ -103,7 +122,7 @@ export class Committer {
 
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
   async drained(withinMs: number): Promise<void> {
-    if (this.inFlight === 0) return;
+    if (this.inFlight + this.refused === 0) return;
     let late: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.idle.push(resolve);
@@ -124,18 +143,18 @@ export class Committer {
     for (;;) {
       const others = this.inFlight - 1;
       if (this.isWorthCommit(others)) {
-        const group = this.nextGroup();
-        const results = await this.write(group.map((entry) => entry.work));
-        group.forEach((entry, n) => {
-          entry.resolve(results[n]);
-        });
+        await this.write(this.nextGroup());
       } else if (others === 0 && this.held.hasSpent) {
         // The rows of claims that could go with no other write.
         await this.write([]);
       } else break;
     }
     this.inFlight--;
-    if (this.inFlight > 0) return;
+    this.rest();
+  }
+
+  private rest(): void {
+    if (this.inFlight + this.refused > 0) return;
     for (const resolve of this.idle.splice(0)) resolve();
   }
 
@@ -164,43 +183,118 @@ export class Committer {
     return this.waiting.splice(0, count);
   }
 
-  private async write(works: readonly FinishedWork[]): Promise<CommitResult[]> {
+  private async write(group: readonly Waiting[]): Promise<void> {
+    const works = group.map((entry) => entry.work);
     const ending = this.held.begin(works.flatMap((work) => work.items));
     const results = await this.writeGroup(works, ending.claims, true);
-    if (!this.stopped) this.held.finish(ending);
-    this.hooks.written(works, results);
-    return results;
+    let written: Ending = ending;
+    group.forEach((entry, n) => {
+      const result = results[n];
+      if (isWritten(result)) return;
+      const [rest, later] = this.held.split(written, entry.work.items);
+      written = rest;
+      void this.writeLater(entry, later, result);
+    });
+    if (!this.stopped) this.held.finish(written);
+    this.hooks.written(
+      works.filter((_, n) => isWritten(results[n])),
+      results.filter(isWritten),
+    );
+    group.forEach((entry, n) => {
+      const result = results[n];
+      if (isWritten(result)) entry.resolve(result);
+    });
   }
 
-  // A data error names no row: each is written by itself then, and only the offender fails, with its own error.
-  private async writeGroup(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<CommitResult[]> {
+  private async writeGroup(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<Written[]> {
     let sure = certain;
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       if (this.stopped) return works.map(() => NOT_WRITTEN);
       try {
-        return await this.writeOnce(works, claims, sure);
+        return await this.writeOnce(this.db, works, claims, sure);
       } catch (error) {
         if (isRetryable(error)) continue;
-        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, error);
+        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, sure, error);
         this.events.emit({ type: 'trouble', where: 'commit', error });
-        sure = false;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        sure &&= isDatabaseError(error);
+        const parted = works.length > 0 && isOneWorks(error) ? await this.part(works, tries, { error, certain: sure }) : undefined;
+        if (parted) {
+          // The row of a claim stays until all of its items are written.
+          const kept = new Set(works.flatMap(({ items }, n) => (isWritten(parted[n]) ? [] : items.map((item) => item.claimId))));
+          const done = claims.filter((claimId) => !kept.has(claimId));
+          if (done.length > 0) await this.writeGroup([], done, true);
+          return parted;
+        }
+        await pause(RETRY_MS);
       }
     }
   }
 
-  private async writeEach(works: readonly FinishedWork[], claims: readonly string[], error: unknown): Promise<CommitResult[]> {
+  // A data error names no row: each is written by itself then, and only the offender fails, with its own error.
+  private async writeEach(works: readonly FinishedWork[], claims: readonly string[], certain: boolean, error: unknown): Promise<Written[]> {
     if (works.length === 1) {
       this.events.emit({ type: 'trouble', where: `commit of ${works[0].items[0]?.id ?? 'an execution'}`, error });
-      return this.writeGroup([await works[0].refused(error)], claims, true);
+      return this.writeGroup([await works[0].refused(error)], claims, certain);
     }
-    const results: CommitResult[] = [];
-    for (const work of works) results.push(...(await this.writeGroup([work], [], true)));
+    const results: Written[] = [];
+    for (const work of works) results.push(...(await this.writeGroup([work], [], certain)));
     if (claims.length > 0) await this.writeGroup([], claims, true);
     return results;
   }
 
-  private async writeOnce(works: readonly FinishedWork[], claims: readonly string[], certain: boolean): Promise<CommitResult[]> {
+  // The server cancels or refuses a statement, and the reason may lie in one of the works: too large for the time or the memory
+  // that it is allowed, or in want of a row that somebody keeps locked. Two of them are tried by themselves. If neither can be
+  // written it is everybody's trouble, and the group is tried again as it is. Otherwise each is written by itself, and the
+  // others do not wait for the one that cannot be.
+  private async part(works: readonly FinishedWork[], tries: number, trouble: NotTaken): Promise<Written[] | undefined> {
+    if (works.length === 1) return tries < ALONE_TRIES ? undefined : [trouble];
+    const results = new Map<number, Written>();
+    const tryAlone = async (n: number) => results.set(n, await this.writeAlone(works[n], trouble.certain));
+    const first = Math.floor(Math.random() * works.length);
+    await tryAlone(first);
+    await tryAlone((first + 1) % works.length);
+    if (![...results.values()].some(isWritten)) return undefined;
+    for (let n = 0; n < works.length; n++) if (!results.has(n)) await tryAlone(n);
+    return works.map((_, n) => results.get(n) as Written);
+  }
+
+  // On a connection of its own: what the server takes long to refuse must not hold up the line.
+  private async writeAlone(work: FinishedWork, certain: boolean): Promise<Written> {
+    for (;;) {
+      if (this.stopped) return NOT_WRITTEN;
+      try {
+        return (await this.writeOnce(this.aside, [work], [], certain))[0];
+      } catch (error) {
+        if (isRetryable(error)) continue;
+        if (isRefusal(error)) return (await this.writeEach([work], [], certain, error))[0];
+        return { error, certain: certain && isDatabaseError(error) };
+      }
+    }
+  }
+
+  // Tried again, less and less often, while others are written. Its claim stays, so that it is found if the worker dies.
+  private async writeLater(entry: Waiting, ending: Ending, refusal: NotTaken): Promise<void> {
+    this.refused++;
+    let result: Written = refusal;
+    for (let delay = RETRY_MS; !isWritten(result); delay = Math.min(2 * delay, LATER_MS)) {
+      this.hooks.refused(entry.work, result.error);
+      await pause(delay);
+      result = await this.writeAlone(entry.work, result.certain);
+    }
+    if (!this.stopped) this.held.finish(ending);
+    this.hooks.written([entry.work], [result]);
+    entry.resolve(result);
+    this.refused--;
+    this.rest();
+    this.tidy();
+  }
+
+  private async writeOnce(
+    db: Runner,
+    works: readonly FinishedWork[],
+    claims: readonly string[],
+    certain: boolean,
+  ): Promise<CommitResult[]> {
     // Locked in one order, so that two groups rarely meet crosswise.
     const order = works.map((_, n) => n).sort((a, b) => compare(works[a], works[b]));
     const tasks: TaskCommit[] = [];
@@ -217,7 +311,7 @@ export class Committer {
       places.set(n, place);
     }
     const hopeful = this.careful === 0;
-    const outcome = await this.writeWithChildren({ workerId: this.workerId, tasks, turns, claims, hopeful });
+    const outcome = await this.writeWithChildren(db, { workerId: this.workerId, tasks, turns, claims, hopeful });
     const lost = outcome.turns.includes(false) || outcome.tasks.includes(false);
     this.careful = lost ? CAREFUL_GROUPS : Math.max(0, this.careful - 1);
     return works.map((_, n) => {
@@ -232,11 +326,11 @@ export class Committer {
   }
 
   // Eager dispatch: children that this worker can run now are born claimed, and never pass through the queue.
-  private async writeWithChildren(work: WorkCommit): Promise<CommitOutcome> {
+  private async writeWithChildren(db: Runner, work: WorkCommit): Promise<CommitOutcome> {
     const eager = work.turns.length > 0 ? this.hooks.choose(work.turns) : undefined;
-    if (!eager) return commitWork(this.db, work);
+    if (!eager) return commitWork(db, work);
     try {
-      const outcome = await commitWork(this.db, { ...work, eager });
+      const outcome = await commitWork(db, { ...work, eager });
       this.hooks.taken(eager, work.turns, outcome);
       return outcome;
     } catch (error) {
@@ -251,6 +345,15 @@ export class Committer {
 // so nobody's work is failed or dropped for it. It is tried until that has passed.
 function isPassing(code: string | undefined): boolean {
   return code !== undefined && /^(25006|26|28|3D|3F|42|53|55|57|58)/.test(code);
+}
+
+// The server answered, and the reason may lie in one work of a group. Not a statement that is not prepared: that passes by itself.
+function isOneWorks(error: unknown): boolean {
+  return isDatabaseError(error) && isPassing(error.code) && !error.code?.startsWith('26');
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 // Something is wrong with the values: the database said so, or a number of theirs does not fit its column.

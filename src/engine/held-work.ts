@@ -98,6 +98,25 @@ export class HeldWork {
     }
   }
 
+  /**
+   * Some of these items are written later than the rest. Returns the rest and them: the rows of their claims stay until they
+   * are written too.
+   */
+  split({ claims, parts }: Ending, later: readonly HeldItem[]): [rest: Ending, later: Ending] {
+    const rest = new Map(parts);
+    const apart = new Map<string, number>();
+    for (const { claimId } of later) {
+      const left = rest.get(claimId);
+      if (left === undefined) continue;
+      rest.set(claimId, left - 1);
+      apart.set(claimId, (apart.get(claimId) ?? 0) + 1);
+    }
+    return [
+      { claims: claims.filter((claimId) => !apart.has(claimId)), parts: rest },
+      { claims: [], parts: apart },
+    ];
+  }
+
   /** There are rows of claims that nothing but another write would take away. */
   get hasSpent(): boolean {
     return this.spent.length > 0;

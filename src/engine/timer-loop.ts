@@ -4,6 +4,7 @@ import {
   ANY,
   commitWork,
   dropScheduled,
+  isDatabaseError,
   moveDue,
   type Overdue,
   readOverdue,
@@ -40,6 +41,8 @@ export class TimerLoop {
   private readonly deaf: () => void;
   private running = true;
   private finished: Promise<void> = Promise.resolve();
+  /** Less than usual after the server has cancelled a move: it may be too large for the time that it is allowed. */
+  private batch = BATCH;
 
   constructor(private readonly parts: TimerLoopParts) {
     this.link = parts.store.link();
@@ -68,14 +71,17 @@ export class TimerLoop {
     while (this.running) {
       let wait = this.parts.pollMs;
       try {
-        const { moved, nextInMs, queues, overdue } = await moveDue(this.link, BATCH);
+        const { moved, nextInMs, queues, overdue } = await moveDue(this.link, this.batch);
         if (queues.length > 0) this.parts.woke(queues);
         const moreOverdue = overdue && (await this.actOnOverdue());
-        if (moved >= BATCH || moreOverdue) continue;
+        const full = moved >= this.batch;
+        this.batch = Math.min(BATCH, this.batch * 2);
+        if (full || moreOverdue) continue;
         if (nextInMs !== null) this.alarm.within(nextInMs);
       } catch (error) {
         if (!this.running) return;
         this.parts.events.emit({ type: 'trouble', where: 'timers', error });
+        if (isDatabaseError(error)) this.batch = Math.max(1, Math.floor(this.batch / 4));
         wait = Math.min(wait, 1_000);
       }
       if (this.running) await this.bell.wait(wait);

@@ -1,6 +1,6 @@
 // Looks at claimed runs: loads their state and events, runs their turns, and hands on what they came to.
 
-import { type Link, loadRuns, type StoredEvent, turnCommit } from '../../libs/store/index.js';
+import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../libs/store/index.js';
 import type { CommitResult } from './committer.js';
 import { toErrorData } from './error-data.js';
 import type { HeldItem } from './held-work.js';
@@ -39,12 +39,20 @@ export class TurnLane {
       for (const item of items) await this.advance(item, states.get(item.id), events.get(item.id) ?? []);
     } catch (error) {
       place.trouble('load', error);
-      await place.release(items);
+      await this.loadLater(items, error);
     } finally {
       for (const item of items) this.guard.settle(item);
       place.looking -= items.length;
       place.loops.claims.roomFreed();
     }
+  }
+
+  // What the server does not give may be too much at once, or lie in one run: they are looked at by themselves, and one that
+  // cannot be loaded alone waits a moment.
+  private async loadLater(items: HeldItem[], error: unknown): Promise<void> {
+    if (!isDatabaseError(error)) return this.place.release(items);
+    if (items.length === 1) return this.place.release(items, OUT_OF_REACH_MS);
+    for (const item of items) await this.look([item]);
   }
 
   /** After the commit of a turn: the run stays in memory only if the commit is certain; otherwise the stored snapshot is the truth. */

@@ -16,6 +16,7 @@ import { TurnLane } from './turn-lane.js';
 import { VacuumLoop } from './vacuum-loop.js';
 import { type WorkerParts, Workplace } from './workplace.js';
 
+const LOCK_MS = 2_000;
 // How long a shutdown waits for finished work to be written while the database does not answer.
 const DRAIN_MS = 5_000;
 
@@ -34,8 +35,9 @@ export class Worker {
     this.id = `${options.workerName ?? `${hostname()}-${process.pid}`}-${newId().slice(-12)}`;
     const place = new Workplace(this.id, parts);
     this.place = place;
-    const [reading, writing] = [store.link(), store.link()];
-    this.links = [reading, writing];
+    // A row that somebody keeps locked must not hold up everybody's commits.
+    const [reading, writing, aside] = [store.link(), store.link({ lockTimeoutMs: LOCK_MS }), store.link({ lockTimeoutMs: LOCK_MS })];
+    this.links = [reading, writing, aside];
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, events);
 
@@ -48,7 +50,7 @@ export class Worker {
     const shared = { store, workerId: this.id, held: place.held, options, events };
     const wake = (queues: readonly string[]) => place.wake(queues);
     place.loops = {
-      committer: new Committer(writing, this.id, place.held, events, {
+      committer: new Committer(writing, aside, this.id, place.held, events, {
         written: (works, results) => {
           this.vacuum.count(works.length);
           announcer.written(works, results);
@@ -58,6 +60,7 @@ export class Worker {
         choose: (turns) => eager.choose(turns),
         taken: (claim, turns, outcome) => eager.taken(claim, turns, outcome),
         doubt: (claim) => eager.doubt(claim),
+        refused: (work, error) => void place.noteRefused(work, error),
       }),
       claims: new ClaimLoop({
         ...shared,

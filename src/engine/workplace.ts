@@ -1,6 +1,6 @@
 // What the lanes of one worker share: its id, its clock, what it holds, and the ways to let go of it.
 
-import { ANY, giveBackItems, moveToLanes, noWorkerHas, putOffItems } from '../../libs/store/index.js';
+import { ANY, giveBackItems, moveToLanes, noteExecution, noWorkerHas, putOffItems } from '../../libs/store/index.js';
 import { didYouMean } from '../nearest.js';
 import type { ClaimLoop } from './claim-loop.js';
 import type { Committer, FinishedWork } from './committer.js';
@@ -144,6 +144,15 @@ export class Workplace {
   async unwritable(item: HeldItem): Promise<FinishedWork> {
     await this.release([item], UNWRITABLE_MS);
     return nothing(item);
+  }
+
+  /** The database does not take what an execution came to: said in the log and on the execution, while it is tried again. */
+  async noteRefused({ items }: FinishedWork, error: unknown): Promise<void> {
+    const [item] = items;
+    this.trouble(`commit of ${item.id}, which is tried by itself`, error);
+    const { code, message } = error as { code?: string; message?: string };
+    const note = `The database does not take what this execution came to: ${message} (${code ?? 'no answer'}). It is tried again until it does.`;
+    await noteExecution(this.parts.store.db, item, note).catch((failure) => this.trouble(`note on ${item.id}`, failure));
   }
 
   /** Work came to these queues: ours are looked at, the workers of others are told. */

@@ -77,7 +77,7 @@ export function addTasks(
     columns,
     // `crashes` counts recoveries without progress, and this is progress.
     (unnest, worker, next) => `ended AS (
-      UPDATE rhythm.executions e SET status = d.status, fence = ${next}, attempts = d.attempts, crashes = 0,
+      UPDATE rhythm.executions e SET status = d.status, fence = ${next}, attempts = d.attempts, crashes = 0, note = NULL,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
