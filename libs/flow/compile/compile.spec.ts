@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { begin, outputOf } from '../../../test/support/flow-driver.js';
+import { begin, outputOf, turnOf } from '../../../test/support/flow-driver.js';
 import { compile, FlowSnapshotError, loadProgram, type Program, saveProgram } from '../index.js';
 import { OPCODES } from './opcodes.js';
 import { measureStack } from './verify.js';
@@ -51,6 +51,38 @@ describe('a compiled program', () => {
     expect(names).toEqual(['b']);
   });
 
+  it.each([
+    ['a constant', `() => 'due'`, true],
+    ['an object of what it reads', `({ id }) => ({ id, list: [Inputs.a] })`, true],
+    ['a choice', `(x) => x === 1 ? null : typeof x`, true],
+    ['a throw', `() => { throw new TypeError('late', undefined) }`, true],
+    ['a value that may be thenable', `(x) => x`, false],
+    ['a thenable', `() => ({ then: null })`, false],
+    ['a call', `() => Math.random()`, false],
+    ['a coercion', `(x) => \`due \${x}\``, false],
+    ['a write', `(x) => { x.due = true }`, false],
+    ['a write to an outer variable', `() => { outer = 1 }`, false],
+    ['a variable that a closure may hold', `() => { const n = 1; return () => n }`, false],
+    ['a loop', `() => { for (;;) {} }`, false],
+    ['an iterator', `([x]) => 1`, false],
+    ['an error with a made message', `(x) => { throw new Error(x) }`, false],
+  ])('marks a function that only reads and builds values: %s', (_what, handler, inert) => {
+    const { functions } = compile(`let outer = 0; const f = ${handler}; return [f, outer]`);
+    expect(functions[1].inert ?? false).toBe(inert);
+  });
+
+  it('marks an await after which nothing can be observed', () => {
+    const { functions } = compile(`
+      const quiet = async (p) => { await p; return 'due' }
+      const caught = async (p) => { try { await p } catch { return 'late' } return 'due' }
+      const loud = async (p) => { try { await p } catch { console.log('late') } return 'due' }
+      const twice = async (p) => { await p; await p }
+      const guarded = async (p) => { try { await p } finally { quiet } }
+      return [quiet, caught, loud, twice, guarded]`);
+    const marks = functions.map(({ name, live }) => `${name} ${live.map(({ inert }) => inert ?? false)}`);
+    expect(marks).toEqual(['main ', 'quiet true', 'caught true', 'loud false', 'twice false,true', 'guarded false']);
+  });
+
   it('points a stack trace at the place in the source', () => {
     const source = `function inner(o) {\n  return o.x.y\n}\nfunction outer() {\n  return inner({})\n}\ntry { outer() } catch (e) { return e.stack.split('\\n').slice(1).map((l) => l.trim()) }`;
     expect(outputOf(source)).toEqual(['at inner (spec.flow:2:14)', 'at outer (spec.flow:5:10)', 'at main (spec.flow:7:7)']);
@@ -59,6 +91,14 @@ describe('a compiled program', () => {
 
 describe('a stored program', () => {
   const text = JSON.parse(ORDER).program as string;
+
+  it('without marks of what is inert loads, and nothing in it is', () => {
+    const source = `await Promise.race([Timer.sleep('1h').then(() => 'late'), Signal.when('go')]); await Task.run('t')`;
+    const old = saveProgram(compile(source)).replaceAll(',"inert":true', '');
+    expect(old).not.toBe(saveProgram(compile(source)));
+    const { run } = begin(loadProgram(old));
+    expect(turnOf(run, [{ kind: 'signal', key: 'k', name: 'go' }]).effects.map(({ kind }) => kind)).toEqual(['withdraw', 'task']);
+  });
 
   it.each<[string, (program: Program & Record<string, unknown>) => void]>([
     ['another version', (p) => Object.assign(p, { version: 99 })],

@@ -6,6 +6,7 @@ import type { Binding, FunctionScope, Resolution } from '../scope/scope.js';
 import { ConstantPool } from './assembler.js';
 import { compileValue } from './expressions.js';
 import { type Compilation, FunctionCompiler } from './function-compiler.js';
+import { analyzeInertness } from './inertness.js';
 import { analyzeLiveness } from './liveness.js';
 import { initializePattern } from './patterns.js';
 import { type FunctionCode, PROGRAM_VERSION, type Program } from './program.js';
@@ -141,7 +142,7 @@ function finish(c: FunctionCompiler, index: number, name: string, params: readon
   const { asm, scope } = c;
   const rest = params.at(-1)?.type === 'RestElement';
   const firstOptional = params.findIndex((each) => each.type === 'AssignmentPattern' || each.type === 'RestElement');
-  const code: Omit<FunctionCode, 'stack' | 'live'> = {
+  const code: Omit<FunctionCode, 'stack' | 'live' | 'inert'> = {
     index,
     name,
     isAsync: c.isAsync,
@@ -161,7 +162,13 @@ function finish(c: FunctionCompiler, index: number, name: string, params: readon
   const live = c.isAsync ? analyzeLiveness(code, depths, c.compilation.functions) : [];
   if (live.reduce((sum, { slots }) => sum + slots.length, 0) > MOST_LIVE)
     throw new FunctionTooLarge('too many variables are needed after too many awaits', start);
-  return { ...code, stack: depths.deepest, live };
+  const inertness = analyzeInertness(code, asm.pool.values);
+  return {
+    ...code,
+    stack: depths.deepest,
+    live: live.map((each) => (inertness.after(each.at) ? { ...each, inert: true } : each)),
+    ...(inertness.whole ? { inert: true } : {}),
+  };
 }
 
 function captureSources(scope: FunctionScope): number[] {

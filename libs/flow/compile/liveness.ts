@@ -4,7 +4,7 @@ import { OP, OPCODES } from './opcodes.js';
 import type { FunctionCode, LiveSlots } from './program.js';
 import type { StackMap } from './verify.js';
 
-type Analyzed = Omit<FunctionCode, 'stack' | 'live'>;
+type Analyzed = Omit<FunctionCode, 'stack' | 'live' | 'inert'>;
 
 const USES_FIRST_SLOT: ReadonlySet<number> = new Set([
   OP.GET,
@@ -96,7 +96,8 @@ function transfer(fn: Analyzed, ip: number, row: Uint32Array, functions: readonl
   }
 }
 
-function innermostHandler(fn: Analyzed, ip: number): number {
+/** Where a throw of this instruction is caught in its own function, or -1. */
+export function innermostHandler(fn: Pick<FunctionCode, 'code' | 'handlers'>, ip: number): number {
   if (!OPCODES[fn.code[ip]].throws) return -1;
   for (let at = 0; at < fn.handlers.length; at += 4) {
     if (ip >= fn.handlers[at] && ip < fn.handlers[at + 1]) return fn.handlers[at + 2];
