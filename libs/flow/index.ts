@@ -17,6 +17,7 @@ export {
 export type { DisplayJson } from './snapshot/display.js';
 export { restoreRun } from './snapshot/restore.js';
 export type {
+  ConsumedSignal,
   Effect,
   ErrorData,
   FlowAllowList,
@@ -28,6 +29,7 @@ export type {
   RetryOptions,
   TaskCallOptions,
   TurnResult,
+  WithdrawalReason,
   WorkflowCallOptions,
 } from './turn.js';
 export { type FlowRun, type RunOptions, startRun } from './vm/run.js';

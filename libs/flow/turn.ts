@@ -86,11 +86,17 @@ export type Effect =
   | { kind: 'timer'; id: number; at: number }
   /** A wait for a signal; with a timeout the surroundings send a `timeout` event when it is due. */
   | { kind: 'wait'; id: number; signal: string; timeoutMs?: number }
-  /** A timer or wait that nobody can observe any more (or that was answered in its own turn): forget it. */
-  | { kind: 'withdraw'; id: number }
+  /** A timer or wait that is over: forget it. */
+  | { kind: 'withdraw'; id: number; reason: WithdrawalReason }
   /** `handle.cancel()` on a started task or child workflow. */
   | { kind: 'cancel'; id: number }
   | { kind: 'log'; level: 'debug' | 'log' | 'info' | 'warn' | 'error'; message: string; at: number };
+
+/**
+ * Why a timer or wait is over: a signal answered it, nobody can observe its end any more because its race is decided, it was
+ * cancelled alone or with its run, or the run has ended.
+ */
+export type WithdrawalReason = 'answered' | 'lost' | 'cancelled' | 'ended';
 
 /** What happened to a run since its last turn. One event is one macrotask; they are applied in the order given. */
 export type FlowEvent =
@@ -114,11 +120,21 @@ export interface ResumeGroup {
   until: 'all' | 'settled';
 }
 
+/** A signal that a wait took: the caller's key for it, and the number of the wait. */
+export interface ConsumedSignal {
+  key: string;
+  wait: number;
+}
+
 /** What every outcome of a turn carries. */
-interface TurnBase {
+export interface TurnBase {
   effects: Effect[];
-  /** Keys of the signals that a wait took; signals handed in and not listed here stay stored by the caller. */
-  consumedSignals: string[];
+  /** In the order they were taken; signals handed in and not listed here stay stored by the caller. */
+  consumedSignals: ConsumedSignal[];
+  /** Timers, and waits whose timeout was due, that fired in this turn; an event for one that was over is not among them. */
+  fired: number[];
+  /** Waits that still wait but take no signals from now on: their race is decided. Only their timeout and a cancel end them. */
+  muted: number[];
 }
 
 /** The outcome of a turn. `yielded` carries nothing: call `turn` again (without events) to go on. */

@@ -63,19 +63,18 @@ export async function runLocally(program: Program, name: string, inputs: unknown
       () => run.turn([], host),
     );
     const elapsedMs = now - startedAt;
-    const taken = result.consumedSignals.map((key) => signals.get(key) as SignalEvent);
-    for (const key of result.consumedSignals) signals.delete(key);
+    const taken = new Map(result.consumedSignals.map(({ key, wait }) => [wait, signals.get(key) as SignalEvent]));
+    for (const { key } of result.consumedSignals) signals.delete(key);
     events = [];
     for (const effect of result.effects) {
       // The wait that took a signal is withdrawn: what happened is that the signal came.
-      const wait = effect.kind === 'withdraw' ? waiting.get(effect.id) : undefined;
-      const place = taken.findIndex((signal) => signal.name === wait);
-      if (place < 0) world.onEffect(effect, now);
-      else for (const { name: signal, payload } of taken.splice(place, 1)) world.onSignal(signal, payload, now);
+      const signal = effect.kind === 'withdraw' ? taken.get(effect.id) : undefined;
+      if (signal) world.onSignal(signal.name, signal.payload, now);
+      else world.onEffect(effect, now);
       const answer = await follow(effect, now, world, due, waiting);
       if (answer) events.push(answer);
     }
-    for (const { name: signal, payload } of taken) world.onSignal(signal, payload, now);
+    for (const id of result.muted) waiting.delete(id);
     if (result.status === 'completed')
       return { status: 'completed', output: result.output === undefined ? undefined : JSON.parse(result.output), elapsedMs };
     if (result.status === 'failed') return { status: 'failed', error: result.error, elapsedMs };

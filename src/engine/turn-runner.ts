@@ -1,7 +1,7 @@
 // Runs one turn of a workflow: state and events in, something to be written out.
 
 import { createHash } from 'node:crypto';
-import type { FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/index.js';
+import type { ConsumedSignal, FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/index.js';
 import { childId, type LoadedRun, rootOf, type StoredEvent, type TurnCommit, turnCommit } from '../../libs/store/index.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions, TaskSource } from './engine-options.js';
@@ -283,9 +283,9 @@ function cancelError({ cancelling, events }: { cancelling: boolean; events: read
 const NO_SIGNALS: { taken: number[]; left: StoredEvent[] } = { taken: [], left: [] };
 
 // Those that a wait took, by number, and those that stay.
-function sortSignals(signals: readonly StoredEvent[], consumed: readonly string[]): typeof NO_SIGNALS {
+function sortSignals(signals: readonly StoredEvent[], consumed: readonly ConsumedSignal[]): typeof NO_SIGNALS {
   if (signals.length === 0) return NO_SIGNALS;
-  const keys = new Set(consumed);
+  const keys = new Set(consumed.map(({ key }) => key));
   const isTaken = (signal: StoredEvent) => keys.has(String(signal.seq));
   return { taken: signals.filter(isTaken).map((signal) => signal.seq), left: signals.filter((signal) => !isTaken(signal)) };
 }

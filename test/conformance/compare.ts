@@ -10,7 +10,7 @@ export function judgeGolden(golden: Golden, v8: Outcome | undefined): string[] {
   if (golden.errors.length > 0) return judgeRefusal(golden);
   const { found, straight } = judgeCase(golden, v8);
   if (straight === undefined) return found;
-  return [...found, ...againstExpectation(golden, straight), ...againstWithdrawals(golden, straight)];
+  return [...found, ...againstExpectation(golden, straight), ...againstLosers(golden, straight)];
 }
 
 /** Flow in all its ways against each other and against V8. */
@@ -27,8 +27,11 @@ export function judgeCase(each: Case, v8: Outcome | undefined): { found: string[
   }
 }
 
-function againstWithdrawals(golden: Golden, { withdrawn }: FlowOutcome): string[] {
-  return golden.script.withdrawn.filter((id) => !withdrawn.includes(id)).map((id) => `durable call ${id} was not withdrawn`);
+function againstLosers({ script }: Golden, { withdrawn, muted }: FlowOutcome): string[] {
+  return [
+    ...script.withdrawn.filter((id) => !withdrawn.includes(id)).map((id) => `durable call ${id} was not withdrawn`),
+    ...script.muted.filter((id) => !muted.includes(id)).map((id) => `durable call ${id} was not muted`),
+  ];
 }
 
 function judgeRefusal(golden: Golden): string[] {

@@ -8,6 +8,7 @@
 //   // signal go at 2: {"ok": true}           sent after two events; without `at`, when nothing else can happen
 //   // cancel at 1
 //   // withdrawn: 2                           the durable calls that Flow must have withdrawn by the end
+//   // muted: 2                               the waits that must have stopped taking signals while they went on waiting
 //   // expect: {"sum": 6}                     the return value as JSON text (`undefined` for none)
 //   // throws: TypeError                      the error's name, or `Name: message` when the flow made the message
 //   // log: line                              one per line of the run's log; when any is given all are compared
@@ -49,7 +50,7 @@ export function readGoldens(): Golden[] {
 
 /** Reads one golden from its text. */
 export function parseGolden(path: string, file: string, source: string): Golden {
-  const script: Script = { answers: {}, signals: [], withdrawn: [] };
+  const script: Script = { answers: {}, signals: [], withdrawn: [], muted: [] };
   const golden: Golden = { path, file, source, script, stuck: false, errors: [], askV8: true };
   for (const line of source.split('\n')) {
     const comment = /^\/\/ (.*)$/.exec(line)?.[1];
@@ -62,7 +63,7 @@ export function parseGolden(path: string, file: string, source: string): Golden 
 function readDirective(golden: Golden, comment: string): void {
   const { script } = golden;
   const match =
-    /^(inputs|expect|throws|log|withdrawn|v8): ?(.*)$/.exec(comment) ??
+    /^(inputs|expect|throws|log|withdrawn|muted|v8): ?(.*)$/.exec(comment) ??
     /^(stuck|cancel at) ?(\d*)$/.exec(comment) ??
     /^(task|workflow) (\S+?)( after \S+| fails| never)?(?:: ?(.*))?$/.exec(comment) ??
     /^(signal) (\S+?)( at \d+)?(?:: ?(.*))?$/.exec(comment) ??
@@ -74,7 +75,7 @@ function readDirective(golden: Golden, comment: string): void {
   else if (kind === 'throws') golden.throws = first;
   else if (kind === 'stuck') golden.stuck = true;
   else if (kind === 'log') golden.log = [...(golden.log ?? []), first];
-  else if (kind === 'withdrawn') script.withdrawn = first.split(',').map(Number);
+  else if (kind === 'withdrawn' || kind === 'muted') script[kind] = first.split(',').map(Number);
   else if (kind === 'v8') golden.askV8 = !first.startsWith('no');
   else if (kind === 'cancel at') script.cancelAt = Number(first);
   else if (kind === 'task' || kind === 'workflow')

@@ -66,6 +66,7 @@ describe('the harness', () => {
       signals: [{ name: 's', payload: '7', at: 2 }],
       cancelAt: 3,
       withdrawn: [],
+      muted: [],
     });
     expect([throws, log, asks]).toEqual(['E', ['x'], false]);
   });

@@ -50,7 +50,7 @@ function sourceOf(tape: readonly number[]): string {
 
 function caseOf(tape: number[], index: number): Case {
   const answers = { bad: [{ error: { name: 'Error', message: 'bad' } }], slow: [{ value: '50', afterMs: 3 }] };
-  return { path: `generated-${index}`, source: sourceOf(tape), script: { answers, signals: [], withdrawn: [] } };
+  return { path: `generated-${index}`, source: sourceOf(tape), script: { answers, signals: [], withdrawn: [], muted: [] } };
 }
 
 /** Cuts the tape while it still fails. */

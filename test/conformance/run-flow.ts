@@ -13,6 +13,8 @@ export const WAYS: readonly Way[] = ['straight', 'restored', 'recompiled', 'batc
 export interface FlowOutcome extends Outcome {
   /** Numbers of the durable calls that were withdrawn. */
   withdrawn: number[];
+  /** Numbers of the waits that were left pending but take no signals. */
+  muted: number[];
   /** How often the run was stored and continued from the text. */
   restores: number;
 }
@@ -44,7 +46,7 @@ export function compileCase(each: Case): Program {
 class Drive {
   private readonly timeline: Timeline;
   private readonly host: FlowHost;
-  private readonly outcome: FlowOutcome = { status: 'stuck', calls: [], log: [], withdrawn: [], restores: 0 };
+  private readonly outcome: FlowOutcome = { status: 'stuck', calls: [], log: [], withdrawn: [], muted: [], restores: 0 };
   private readonly limits;
   private program: Program;
   private run: FlowRun;
@@ -88,7 +90,7 @@ class Drive {
     while (result.status === 'yielded') result = this.run.turn([], this.host);
     const { consumedSignals } = result;
     this.kept = [...this.kept, ...events.filter((event) => event.kind === 'signal')].filter(
-      (signal) => !consumedSignals.includes(signal.key),
+      (signal) => !consumedSignals.some(({ key }) => key === signal.key),
     );
     for (const effect of result.effects) {
       this.timeline.note(effect);
@@ -96,6 +98,7 @@ class Drive {
       if (effect.kind === 'log' && !effect.message.startsWith('The run ended')) this.outcome.log.push(`${effect.level}: ${effect.message}`);
       if (effect.kind === 'withdraw') this.outcome.withdrawn.push(effect.id);
     }
+    this.outcome.muted.push(...result.muted);
     this.outcome.calls = this.timeline.calls;
     return result;
   }

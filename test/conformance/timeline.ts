@@ -27,6 +27,8 @@ export interface Script {
   cancelAt?: number;
   /** Signal waits that Flow gives up because nobody can observe them; V8 has no such knowledge and is told. */
   withdrawn: number[];
+  /** The same of waits that Flow keeps for their timeout. */
+  muted: number[];
 }
 
 interface Due {

@@ -27,7 +27,7 @@ async function runCase({ source, script }) {
   let outcome;
   clock = () => timeline.now;
   Math.random = () => timeline.random();
-  const durable = durableCalls(timeline, script.withdrawn);
+  const durable = durableCalls(timeline, [...script.withdrawn, ...script.muted]);
   const scope = {
     ...durable.globals,
     Inputs: script.inputs === undefined ? undefined : JSON.parse(script.inputs),

@@ -11,7 +11,7 @@ class WorkflowError extends FlowError {}
 class TimeoutError extends FlowError {}
 class CancelledError extends FlowError {}
 
-export function durableCalls(timeline, withdrawn) {
+export function durableCalls(timeline, lost) {
   /** Unanswered calls by number. */
   const pending = new Map();
   const atHand = [];
@@ -27,7 +27,7 @@ export function durableCalls(timeline, withdrawn) {
       reject,
       Failure,
       lateness,
-      signal: effect.kind === 'wait' && !withdrawn.includes(id) ? effect.signal : undefined,
+      signal: effect.kind === 'wait' && !lost.includes(id) ? effect.signal : undefined,
     });
     promises.add(promise);
     timeline.note({ ...effect, id });

@@ -1,10 +1,44 @@
 // Signals: before the start, while waiting, in order, once per key, and with a timeout.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { Task } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
+/** Asks for payment until it comes, or five times; `paid` is the branch that waits for it. */
+const invoice = (paid: string) => `
+let reminders = 0
+while (reminders < 5) {
+  const first = await Promise.race([${paid}, Timer.sleep(50).then(() => "due")])
+  if (first === "paid") break
+  reminders++
+  await Task.run("remind", { run: Context.executionId, reminders })
+}
+return reminders`;
+
+@Injectable()
+class Reminders {
+  readonly sent = new Map<string, number>();
+  private readonly open = new Map<string, () => void>();
+
+  /** Takes until it is let go: meanwhile nobody waits for the payment. */
+  @Task('remind')
+  async remind({ run, reminders }: { run: string; reminders: number }): Promise<void> {
+    const letGo = reminders === 1 ? new Promise<void>((resolve) => this.open.set(run, resolve)) : undefined;
+    this.sent.set(run, reminders);
+    await letGo;
+  }
+
+  letGo(run: string): void {
+    this.open.get(run)?.();
+  }
+}
+
 const FLOWS = [
+  { name: 'invoice-arrow', source: invoice('Signal.when("paid").then(() => "paid")') },
+  { name: 'invoice-async', source: invoice('(async () => { await Signal.when("paid"); return "paid" })()') },
+  { name: 'invoice-catch', source: invoice('Signal.when("paid").then(() => "paid").catch((error) => console.log(error))') },
   { name: 'one', source: 'return await Signal.when("go")' },
   { name: 'three', source: 'const got = []\nwhile (got.length < 3) got.push(await Signal.when("go"))\nreturn got' },
   { name: 'patient', source: 'try {\n  return await Signal.when("go", { timeout: "100ms" })\n} catch (error) {\n  return error.name\n}' },
@@ -18,7 +52,7 @@ describe('a signal', () => {
   const database = useTestDatabase();
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp(database, { flows: FLOWS });
+    app = await startApp(database, { flows: FLOWS }, { providers: [Reminders] });
   });
   const result = (id: string) => app.executions.result(id, { timeout: '10s' });
 
@@ -62,6 +96,18 @@ describe('a signal', () => {
     await app.signals.send(id, 'go', 'mine');
     expect(await result(id)).toBe('mine');
   });
+
+  it.each(['invoice-arrow', 'invoice-async', 'invoice-catch'])(
+    'ends the reminders of %s, whose earlier waits lost their race',
+    async (name) => {
+      const reminders = app.app.get(Reminders);
+      const { id } = await app.executions.start(name);
+      await eventually(() => expect(reminders.sent.get(id)).toBe(1));
+      await app.signals.send(id, 'paid', { by: 'kim' });
+      reminders.letGo(id);
+      expect(await result(id)).toBe(1);
+    },
+  );
 
   it('is refused with advice when it cannot be sent', async () => {
     await expect(app.signals.send('', 'go')).rejects.toThrow('executionId is empty.');

@@ -12,7 +12,7 @@ describe('a flood', () => {
       `const kept = Timer.sleep('1h'); const big = []; for (let i = 0; i < 20000; i++) big.push({ i }); const x = await Signal.when('wanted'); return [x, big.length, kept instanceof Promise]`,
     );
     const result = turnOf(run, [...noise(200_000), { kind: 'signal', key: 'last', name: 'wanted', payload: '"here"' }]);
-    expect(result).toMatchObject({ status: 'completed', output: '["here",20000,true]', consumedSignals: ['last'] });
+    expect(result).toMatchObject({ status: 'completed', output: '["here",20000,true]', consumedSignals: [{ key: 'last', wait: 2 }] });
   });
 
   it('of signals does not look for lost rejections each time', () => {

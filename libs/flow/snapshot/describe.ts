@@ -111,8 +111,13 @@ function waitOf(
 ): { waitsFor: string; calls: number[] } {
   if (--left.parts < 0 || depth > MAX_DEPTH) return { waitsFor: '…', calls: [] };
   if (promise?.call) {
-    const { kind, name, id } = promise.call;
-    return { waitsFor: kind === 'wait' ? `signal "${name}"` : kind === 'timer' ? `timer ${name}` : `${kind} "${name}"`, calls: [id] };
+    const { kind, name, id, muted } = promise.call;
+    // It can only time out or be cancelled.
+    const lost = muted ? ' (which it no longer takes: its race is decided)' : '';
+    return {
+      waitsFor: kind === 'wait' ? `signal "${name}"${lost}` : kind === 'timer' ? `timer ${name}` : `${kind} "${name}"`,
+      calls: [id],
+    };
   }
   const combinator = promise && combinatorOf.get(promise);
   if (!combinator) return { waitsFor: 'a promise', calls: [] };

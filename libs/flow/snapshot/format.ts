@@ -1,7 +1,8 @@
 // The snapshot format, version 1: what each array in the JSON text means.
 //
 // [version, nextId, pending, table, forgotten?]
-//   pending:   [id, kind, name, promise, timeoutMs?] of every unanswered durable call; kind is an index of CALL_KINDS
+//   pending:   [id, kind, name, promise, timeoutMs?, muted?] of every unanswered durable call; kind is an index of CALL_KINDS, a
+//              muted wait has a 1 (and null for no timeout)
 //   table:     objects that are referred to more than once (or nested too deeply), by index
 //   forgotten: [id, name] of started tasks that nobody can observe any more
 //
@@ -49,7 +50,7 @@ export const Tag = {
   SET: 13,
   /** target or null, position, mode, owner or null */
   ITERATOR: 14,
-  /** flags (1 handled, 2 durable), …reactions */
+  /** flags (1 handled, 2 durable, 4 raced: all its reactions are members of decided combinators), …reactions */
   PENDING: 15,
   /** flags, value */
   FULFILLED: 16,

@@ -86,12 +86,12 @@ class Reader {
     return id;
   }
 
-  private pendingCall([number, kind, name, body, timeout]: Json[]): void {
+  private pendingCall([number, kind, name, body, timeout, muted]: Json[]): void {
     const id = this.callId(number);
     const promise = this.promise(body);
     if (promise.state !== 0 || promise.call) damaged(`call ${id} is already settled`);
-    const timeoutMs = timeout === undefined ? {} : { timeoutMs: count(timeout, 'a timeout') };
-    promise.call = { id, kind: pick(CALL_KINDS, kind), name: text(name), ...timeoutMs };
+    const timeoutMs = timeout === undefined || timeout === null ? {} : { timeoutMs: count(timeout, 'a timeout') };
+    promise.call = { id, kind: pick(CALL_KINDS, kind), name: text(name), ...timeoutMs, ...(muted === 1 ? { muted: true } : {}) };
     this.vm.calls.pending.set(id, promise);
   }
 
@@ -277,6 +277,7 @@ class Reader {
     promise.handled = (bits & 1) !== 0;
     promise.durable = (bits & 2) !== 0;
     if (tag === Tag.PENDING) {
+      promise.raced = (bits & 4) !== 0;
       if (rest.length > 0) promise.reactions = rest.map((each) => this.reaction(list(each, 'a reaction')));
       return;
     }

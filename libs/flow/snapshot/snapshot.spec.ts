@@ -174,4 +174,16 @@ return [total, who]`);
     expect(branches[1].calls.sort()).toEqual([1, 2]);
     expect(pending.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['timer 3600000 ms', 'task z', 'task pay']);
   });
+
+  it('tells a wait that takes no signals any more from one that does', () => {
+    const { program, run } = begin(`
+      const guarded = async () => { try { await Signal.when('go') } finally { console.log('end') } }
+      await Promise.race([guarded(), Task.run('quick')])
+      await Signal.when('go')`);
+    const { run: later } = resume(program, run.snapshot(), [{ kind: 'completed', id: 2 }]);
+    expect(describeRun(program, later.snapshot()).branches.map(({ waitsFor }) => waitsFor)).toEqual([
+      'signal "go"',
+      'signal "go" (which it no longer takes: its race is decided)',
+    ]);
+  });
 });

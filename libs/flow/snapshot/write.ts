@@ -66,9 +66,11 @@ class Writer {
     this.isShared = isShared ?? NOTHING;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
-      const { id, kind, name, timeoutMs } = promise.call!;
-      const call = [id, CALL_KINDS.indexOf(kind), name, this.value(promise, 0)];
-      pending.push(timeoutMs === undefined ? call : [...call, timeoutMs]);
+      const { id, kind, name, timeoutMs, muted } = promise.call!;
+      const call: Json[] = [id, CALL_KINDS.indexOf(kind), name, this.value(promise, 0)];
+      if (timeoutMs !== undefined || muted) call.push(timeoutMs ?? null);
+      if (muted) call.push(1);
+      pending.push(call);
     }
     for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
     const top: Json[] = [SNAPSHOT_VERSION, calls.nextId, pending, this.table];
@@ -204,11 +206,12 @@ class Writer {
     if (promise.state !== PENDING)
       return [promise.state === FULFILLED ? Tag.FULFILLED : Tag.REJECTED, flags, this.value(promise.value, depth)];
     const list: Json[] = [Tag.PENDING, flags];
-    if (promise.reactions === null) return list;
-    for (const reaction of promise.reactions) {
+    for (const reaction of promise.reactions ?? []) {
       const written = this.reaction(reaction, depth);
       if (written) list.push(written);
     }
+    // Without it a branch that lost would look like one that nobody ever waited for. A durable call needs no such sign.
+    if (list.length === 2 && !promise.durable && (promise.raced || promise.reactions !== null)) list[1] = flags + 4;
     return list;
   }
 

@@ -1,10 +1,11 @@
 // The durable calls of a run: their numbers, who waits for them, and what the surroundings answer.
 
 import { showDuration } from '../duration.js';
-import type { Effect, ErrorData, FlowAllowList, FlowEvent } from '../turn.js';
+import type { ConsumedSignal, Effect, ErrorData, FlowAllowList, FlowEvent, WithdrawalReason } from '../turn.js';
 import { readBorderJson } from './border-json.js';
 import { errorFromData } from './error-data.js';
-import { ElementReaction, type PendingCall, rejectPromise } from './promise.js';
+import { findLostCalls } from './lost-calls.js';
+import { type PendingCall, rejectPromise } from './promise.js';
 import { type Node, pushReaction, walk } from './reach.js';
 import type { PromiseObject } from './values.js';
 import type { Vm } from './vm.js';
@@ -19,12 +20,17 @@ export class DurableCalls {
   /** Tasks and children that nobody can observe: only their failure is logged. */
   readonly forgotten = new Map<number, string>();
   /** Signals of this turn that no wait has taken yet, oldest first. */
-  signals: SignalEvent[] = [];
-  consumed: string[] = [];
+  private signals: SignalEvent[] = [];
+  /** What happened to calls in this turn, for a history: see `TurnBase`. */
+  consumed: ConsumedSignal[] = [];
+  fired: number[] = [];
+  muted: number[] = [];
   /** So many of the first `signals` are of names that no wait asks for: they need not be looked at for every event. */
-  unanswerable = 0;
+  private unanswerable = 0;
   /** Names that some wait asks for; null when it must be made anew. */
   private awaitedNames: Set<string> | null = null;
+  /** Waits that lost and take no signals; null when the flow has run since it was found out. */
+  private lostWaits: ReadonlySet<PromiseObject> | null = null;
   /** Calls whose cancellation was asked for: asking again says nothing new. */
   private readonly cancelled = new Set<number>();
 
@@ -33,6 +39,24 @@ export class DurableCalls {
   /** Skips the numbers up to this one, if they are not behind already. */
   numberAfter(last = 0): void {
     this.nextId = Math.max(this.nextId, last + 1);
+  }
+
+  beginTurn(): void {
+    this.signals = [];
+    this.unanswerable = 0;
+    this.consumed = [];
+    this.fired = [];
+    this.muted = [];
+  }
+
+  /** Code of the flow has run: what was lost may be of use again, and the other way round. */
+  moved(): void {
+    if (!this.lostWaits) return;
+    if (this.lostWaits.size > 0) {
+      this.awaitedNames = null;
+      this.unanswerable = 0;
+    }
+    this.lostWaits = null;
   }
 
   promises(): Iterable<PromiseObject> {
@@ -75,6 +99,7 @@ export class DurableCalls {
     const promise = this.pending.get(event.id);
     if (!promise || !answers(event, promise.call!)) return;
     const call = this.settle(promise);
+    if (event.kind === 'timer' || event.kind === 'timeout') this.fired.push(call.id);
     if (event.kind === 'completed') vm.fulfill(promise, readBorderJson(vm, event.value));
     else if (event.kind === 'timer') vm.fulfill(promise, undefined);
     else if (event.kind === 'timeout') rejectPromise(vm, promise, vm.newError('TimeoutError', lateness(call)));
@@ -96,32 +121,37 @@ export class DurableCalls {
 
   /** Gives the oldest signal that some wait asks for to the oldest such wait. False when there is none. */
   deliverSignal(vm: Vm): boolean {
-    if (this.unanswerable === this.signals.length) return false;
     if (!this.isAwaited(vm)) return false;
     this.withdrawLost(vm);
-    for (let at = this.unanswerable; at < this.signals.length; at++) {
-      const signal = this.signals[at];
-      for (const promise of this.pending.values()) {
-        vm.charge(1);
-        const call = promise.call!;
-        if (call.kind !== 'wait' || call.name !== signal.name) continue;
-        this.signals.splice(at, 1);
-        this.consumed.push(signal.key);
-        this.settle(promise);
-        this.withdrawEffect(vm, call.id);
-        vm.fulfill(promise, readBorderJson(vm, signal.payload));
-        return true;
-      }
+    if (!this.isAwaited(vm)) return false;
+    const signal = this.signals[this.unanswerable];
+    for (const promise of this.pending.values()) {
+      vm.charge(1);
+      const call = promise.call!;
+      if (call.kind !== 'wait' || call.name !== signal.name || this.lostWaits!.has(promise)) continue;
+      this.signals.splice(this.unanswerable, 1);
+      this.consumed.push({ key: signal.key, wait: call.id });
+      this.settle(promise);
+      this.withdrawEffect(vm, call.id, 'answered');
+      vm.fulfill(promise, readBorderJson(vm, signal.payload));
+      return true;
     }
-    return false;
+    throw new Error(`No wait asks for the signal "${signal.name}"`);
   }
 
-  /** Whether any wait, live or lost, asks for the next signal; passes over those that none asks for. */
+  /**
+   * Whether any wait asks for the next signal; passes over those that none asks for. As long as it is not known which waits
+   * lost, these count too: only a signal for one of them is worth the search.
+   */
   private isAwaited(vm: Vm): boolean {
+    if (this.unanswerable === this.signals.length) return false;
     const names = this.awaitedNames ?? new Set<string>();
     if (!this.awaitedNames) {
       vm.charge(this.pending.size >> 4);
-      for (const { call } of this.pending.values()) if (call!.kind === 'wait') names.add(call!.name);
+      for (const promise of this.pending.values()) {
+        const { kind, name } = promise.call!;
+        if (kind === 'wait' && !this.lostWaits?.has(promise)) names.add(name);
+      }
       this.awaitedNames = names;
     }
     while (this.unanswerable < this.signals.length && !names.has(this.signals[this.unanswerable].name)) this.unanswerable++;
@@ -133,7 +163,7 @@ export class DurableCalls {
   private cancelAll(vm: Vm, reason: string | undefined): void {
     for (const promise of [...this.pending.values()]) {
       const { id, kind } = this.settle(promise);
-      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id);
+      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id, 'cancelled');
       rejectPromise(vm, promise, vm.newError('CancelledError', reason ?? 'The run was cancelled'));
     }
   }
@@ -148,36 +178,54 @@ export class DurableCalls {
       return;
     }
     this.settle(promise);
-    this.withdrawEffect(vm, id);
+    this.withdrawEffect(vm, id, 'cancelled');
     rejectPromise(vm, promise, vm.newError('CancelledError', 'The wait was cancelled'));
   }
 
-  private withdrawEffect(vm: Vm, id: number): void {
-    vm.emit({ kind: 'withdraw', id });
+  private withdrawEffect(vm: Vm, id: number, reason: WithdrawalReason): void {
+    vm.emit({ kind: 'withdraw', id, reason });
   }
 
-  /** Forgets timers and waits whose outcome nobody can observe, and remembers tasks of that kind by name only. */
-  withdrawLost(vm: Vm): void {
-    let lost: PromiseObject[] | undefined;
-    for (const promise of this.pending.values()) {
-      if (!hasNoUse(promise)) continue;
-      lost ??= [];
-      lost.push(promise);
-    }
-    if (!lost) return;
-    const reachable = this.reachable();
-    vm.charge(reachable.size >> 4);
+  /**
+   * Finds the calls that lost. Waits among them take no signals any more; a timer or wait whose end nobody could observe is
+   * forgotten, and of a task of that kind only the name is kept.
+   */
+  private withdrawLost(vm: Vm): void {
+    if (this.lostWaits) return;
+    const { lost, unobservable, size } = findLostCalls(this.pending, vm.main);
+    vm.charge(size >> 4);
+    const waits = new Set<PromiseObject>();
     for (const promise of lost) {
-      if (reachable.has(promise)) continue;
       const { id, kind, name } = promise.call!;
-      if (kind === 'timer' || kind === 'wait') {
-        this.settle(promise);
-        this.withdrawEffect(vm, id);
-      } else if (!promise.handled) {
-        this.settle(promise);
-        this.forgotten.set(id, `${kind === 'task' ? 'Task' : 'Workflow'} "${name}"`);
+      if (!unobservable.has(promise)) {
+        if (kind === 'wait') waits.add(promise);
+        continue;
       }
+      this.settle(promise);
+      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id, 'lost');
+      else this.forgotten.set(id, `${kind === 'task' ? 'Task' : 'Workflow'} "${name}"`);
     }
+    if (waits.size > 0) this.awaitedNames = null;
+    this.lostWaits = waits;
+  }
+
+  /** Before the run is stored: gives up what lost and notes which waits stop taking signals. */
+  suspend(vm: Vm): void {
+    this.withdrawLost(vm);
+    for (const promise of this.pending.values()) {
+      const call = promise.call!;
+      const isLost = this.lostWaits!.has(promise);
+      if (isLost && !call.muted) this.muted.push(call.id);
+      if (isLost || call.muted) call.muted = isLost;
+    }
+  }
+
+  /** Whether any event but a cancel can move the run: a wait that lost is moved by its timeout only. */
+  canMove(): boolean {
+    for (const promise of this.pending.values()) {
+      if (!this.lostWaits?.has(promise) || promise.call!.timeoutMs !== undefined) return true;
+    }
+    return false;
   }
 
   /** Everything that a branch which can still move may touch. */
@@ -204,15 +252,9 @@ export class DurableCalls {
   close(vm: Vm): void {
     for (const promise of [...this.pending.values()]) {
       const { id, kind } = this.settle(promise);
-      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id);
+      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id, 'ended');
     }
   }
-}
-
-/** No reaction, or only such that belong to a combinator whose result is decided. */
-export function hasNoUse(promise: PromiseObject): boolean {
-  if (promise.reactions === null) return true;
-  return promise.reactions.every((each) => each instanceof ElementReaction && each.combinator.done);
 }
 
 function lateness({ name, timeoutMs }: PendingCall): string {

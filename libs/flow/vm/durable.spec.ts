@@ -91,7 +91,13 @@ describe('a signal', () => {
   it('goes to the oldest wait and is reported as consumed', () => {
     const { run } = begin(`const a = Signal.when('s'); const b = Signal.when('s'); return [await a, await b]`);
     const events: FlowEvent[] = ['x', 'y', 'z'].map((key) => ({ kind: 'signal', key, name: 's', payload: `"${key}"` }));
-    expect(turnOf(run, events)).toMatchObject({ output: '["x","y"]', consumedSignals: ['x', 'y'] });
+    expect(turnOf(run, events)).toMatchObject({
+      output: '["x","y"]',
+      consumedSignals: [
+        { key: 'x', wait: 1 },
+        { key: 'y', wait: 2 },
+      ],
+    });
   });
 
   it('stays at hand for a wait that is made later in the same turn', () => {
@@ -100,7 +106,7 @@ describe('a signal', () => {
       { kind: 'signal', key: 'k', name: 's', payload: '5' },
       { kind: 'completed', id: 1 },
     ]);
-    expect(result).toMatchObject({ output: '5', consumedSignals: ['k'] });
+    expect(result).toMatchObject({ output: '5', consumedSignals: [{ key: 'k', wait: 2 }] });
   });
 
   it('is not eaten by the loser of a race, also when a dead variable names it', () => {
@@ -116,7 +122,7 @@ describe('a signal', () => {
       { kind: 'signal', key: 'k', name: 'go', payload: '"mine"' },
       { kind: 'completed', id: 3 },
     ]);
-    expect(third.result).toMatchObject({ output: '"mine"', consumedSignals: ['k'] });
+    expect(third.result).toMatchObject({ output: '"mine"', consumedSignals: [{ key: 'k', wait: 4 }] });
   });
 
   it('is kept for a loser that a live variable still reaches', () => {
@@ -241,6 +247,55 @@ describe('cancellation', () => {
     expect(outputOf(`const t = Timer.sleep(1); return [typeof t.cancel, typeof Promise.resolve().cancel]`)).toEqual([
       'function',
       'undefined',
+    ]);
+  });
+});
+
+describe('what a turn tells for a history', () => {
+  it('which wait took which signal, which timers and timeouts fired, and why the others are over', () => {
+    const source = `
+      const late = Signal.when('late', { timeout: '1m' }).catch((e) => e.name)
+      await Promise.race([Timer.sleep('1h'), Timer.sleep('2h').then(() => 1)])
+      const handle = Timer.sleep('3h')
+      handle.catch(() => 0)
+      handle.cancel()
+      const both = [await Signal.when('s'), await Signal.when('s'), await late]
+      await Promise.race([Signal.when('never').finally(() => console.log('end')), Task.run('quick')])
+      await Signal.when('more')
+      return both`;
+    const { program, run, result } = begin(source);
+    expect(result).toMatchObject({ fired: [], muted: [], consumedSignals: [] });
+    const second = resume(program, run.snapshot(), [
+      { kind: 'signal', key: 'a', name: 's' },
+      { kind: 'timer', id: 2 },
+      { kind: 'timer', id: 3 },
+      { kind: 'timeout', id: 1 },
+      { kind: 'signal', key: 'b', name: 's' },
+      { kind: 'completed', id: 8 },
+    ]);
+    expect(second.result).toMatchObject({
+      // Timer 3 had lost when its event came.
+      fired: [2, 1],
+      consumedSignals: [
+        { key: 'a', wait: 5 },
+        { key: 'b', wait: 6 },
+      ],
+      muted: [7],
+    });
+    expect(second.result.effects.filter(({ kind }) => kind === 'withdraw')).toEqual([
+      { kind: 'withdraw', id: 4, reason: 'cancelled' },
+      { kind: 'withdraw', id: 3, reason: 'lost' },
+      { kind: 'withdraw', id: 5, reason: 'answered' },
+      { kind: 'withdraw', id: 6, reason: 'answered' },
+    ]);
+    const third = resume(program, second.run.snapshot(), [
+      { kind: 'timer', id: 3 },
+      { kind: 'signal', key: 'c', name: 'more' },
+    ]);
+    expect(third.result).toMatchObject({ status: 'completed', fired: [], muted: [], consumedSignals: [{ key: 'c', wait: 9 }] });
+    expect(third.result.effects.filter(({ kind }) => kind === 'withdraw')).toEqual([
+      { kind: 'withdraw', id: 9, reason: 'answered' },
+      { kind: 'withdraw', id: 7, reason: 'ended' },
     ]);
   });
 });

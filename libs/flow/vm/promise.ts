@@ -46,6 +46,14 @@ export class ElementReaction {
   ) {}
 }
 
+/** The promise that a reaction settles; none when it is a member of a combinator that is decided. */
+export function targetOf(reaction: Reaction): PromiseObject | null {
+  if (reaction instanceof AwaitReaction) return reaction.frame.promise;
+  if (reaction instanceof FollowReaction) return reaction.follower;
+  if (reaction instanceof ThenReaction) return reaction.result;
+  return reaction.combinator.done ? null : reaction.combinator.result;
+}
+
 export type CombinatorKind = 'all' | 'allSettled' | 'any' | 'race';
 
 /** `Promise.all` and its sisters while members are pending. */
@@ -69,6 +77,8 @@ export interface PendingCall {
   readonly name: string;
   /** Of a wait for a signal, when it has an end. */
   readonly timeoutMs?: number;
+  /** Of a wait that lost: it has been reported that it takes no signals. */
+  muted?: boolean;
 }
 
 /** A microtask. */

@@ -23,14 +23,15 @@ export interface Visitor {
   /** Every other time. */
   again?(object: object): void;
   frame?(frame: Frame): void;
+  /** Takes the place of the reactions of a promise that is met. */
+  promise?(promise: PromiseObject, push: (node: Node) => void): void;
 }
 
 /** What can be reached: values, cells, and the promises' own parts. */
 export type Node = Register | Frame | Combinator;
 
-/** Visits each object once, without host recursion: a flow may build chains of any length. Answers what was seen. */
-export function walk(roots: Iterable<Node>, visitor: Visitor = {}): Set<object> {
-  const seen = new Set<object>();
+/** Visits each object once, without host recursion: a flow may build chains of any length. Returns what was seen, also before. */
+export function walk(roots: Iterable<Node>, visitor: Visitor = {}, seen = new Set<object>()): Set<object> {
   const work: object[] = [];
   const push = (node: Node) => {
     if (typeof node === 'string') visitor.string?.(node);
@@ -55,15 +56,19 @@ export function walk(roots: Iterable<Node>, visitor: Visitor = {}): Set<object> 
     else if (node instanceof Combinator) {
       push(node.result);
       node.values.forEach(push);
-    } else children(node as HeapObject, push);
+    } else children(node as HeapObject, push, visitor);
   }
   return seen;
 }
 
 function pushFrame(frame: Frame, push: (node: Node) => void): void {
+  pushVariables(frame, push);
+  push(frame.promise);
+}
+
+function pushVariables(frame: Frame, push: (node: Node) => void): void {
   for (const cell of frame.cells) push(cell);
   for (const register of liveRegisters(frame)) push(register);
-  push(frame.promise);
 }
 
 /** The live slots and the operand stack of a frame that waits; every register of one that runs. */
@@ -77,7 +82,7 @@ export function liveRegisters(frame: Frame): Register[] {
   return found;
 }
 
-function children(object: HeapObject, push: (node: Node) => void): void {
+function children(object: HeapObject, push: (node: Node) => void, visitor: Visitor): void {
   // Built-ins are shared by all runs and hold nothing of theirs.
   if (object instanceof NativeFunction || object instanceof NamespaceObject) return;
   if (object.props) for (const key in object.props) push(object.props[key]);
@@ -97,7 +102,8 @@ function children(object: HeapObject, push: (node: Node) => void): void {
     push(object.owner);
   } else if (object instanceof PromiseObject) {
     push(object.value);
-    if (object.reactions !== null) for (const reaction of object.reactions) pushReaction(reaction, push);
+    if (visitor.promise) visitor.promise(object, push);
+    else if (object.reactions !== null) for (const reaction of object.reactions) pushReaction(reaction, push);
   }
 }
 
@@ -110,4 +116,13 @@ export function pushReaction(reaction: Reaction, push: (node: Node) => void): vo
     push(reaction.onRejected);
     push(reaction.result);
   } else if (reaction instanceof ElementReaction && !reaction.combinator.done) push(reaction.combinator);
+}
+
+/** What the code that a reaction runs can touch; the promise that it settles is not among it. */
+export function pushHoldings(reaction: Reaction, push: (node: Node) => void): void {
+  if (reaction instanceof AwaitReaction) pushVariables(reaction.frame, push);
+  else if (reaction instanceof ThenReaction) {
+    push(reaction.onFulfilled);
+    push(reaction.onRejected);
+  } else if (reaction instanceof ElementReaction && !reaction.combinator.done) reaction.combinator.values.forEach(push);
 }

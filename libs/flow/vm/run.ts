@@ -4,7 +4,7 @@ import type { Program } from '../compile/program.js';
 import { FlowError } from '../errors.js';
 import { DEFAULT_LIMITS, type FlowLimits } from '../limits.js';
 import { writeSnapshot } from '../snapshot/write.js';
-import type { Effect, ErrorData, FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../turn.js';
+import type { ErrorData, FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from '../turn.js';
 import { fromHost, readBorderJson, writeBorderJson } from './border-json.js';
 import { DurableCalls } from './durable-calls.js';
 import { errorToData, headOf } from './error-data.js';
@@ -56,7 +56,10 @@ export class FlowRun {
         if (vm.drain() === 'yielded') return { status: 'yielded' };
         if (vm.main.state !== PENDING) return this.finish();
         // A signal that nobody waits for moves nothing: a flood of them must not walk the heap each time.
-        if (this.mayHaveMoved) this.failOnUnhandled();
+        if (this.mayHaveMoved) {
+          this.failOnUnhandled();
+          vm.calls.moved();
+        }
         this.mayHaveMoved = true;
         if (vm.calls.deliverSignal(vm)) continue;
         const event = this.events[this.nextEvent];
@@ -88,22 +91,21 @@ export class FlowRun {
     vm.logsLeft = vm.limits.logLines;
     vm.effects = [];
     vm.effectBytes = 0;
-    vm.calls.consumed = [];
-    vm.calls.signals = [];
-    vm.calls.unanswerable = 0;
+    vm.calls.beginTurn();
   }
 
-  private endTurn(): { effects: Effect[]; consumedSignals: string[] } {
+  private endTurn(): TurnBase {
     this.inTurn = false;
     this.events = [];
     this.nextEvent = 0;
-    return { effects: this.vm.effects, consumedSignals: this.vm.calls.consumed };
+    const { consumed, fired, muted } = this.vm.calls;
+    return { effects: this.vm.effects, consumedSignals: consumed, fired, muted };
   }
 
   private suspend(): TurnResult {
     const { vm } = this;
-    vm.calls.withdrawLost(vm);
-    if (vm.calls.pending.size === 0)
+    vm.calls.suspend(vm);
+    if (!vm.calls.canMove())
       throw new LimitReached(
         'FLOW_STUCK',
         'The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. Check that every promise you await is resolved.',

@@ -265,6 +265,8 @@ export class PromiseObject extends HeapObject {
   /** Made by a durable call, answered or not: it has `cancel`. */
   durable = false;
   call: PendingCall | null = null;
+  /** Restored: its reactions were all members of decided combinators, which are not stored. */
+  raced = false;
 }
 
 export function isCallable(value: unknown): value is FunctionObject | NativeFunction | BoundNative {
