@@ -109,6 +109,7 @@ export type FlowEvent =
   | { kind: 'timeout'; id: number }
   /** A signal; `key` is the caller's own name for it and comes back in `consumedSignals` when a wait took it. */
   | { kind: 'signal'; key: string; name: string; payload?: JsonText }
+  /** Rejects every pending call. What the flow asked for earlier in the same turn is not started any more. */
   | { kind: 'cancel'; reason?: string };
 
 /**
@@ -128,6 +129,7 @@ export interface ConsumedSignal {
 
 /** What every outcome of a turn carries. */
 export interface TurnBase {
+  /** Without the calls that were made in this turn before its cancel: those are not to be started. */
   effects: Effect[];
   /** In the order they were taken; signals handed in and not listed here stay stored by the caller. */
   consumedSignals: ConsumedSignal[];
@@ -135,6 +137,8 @@ export interface TurnBase {
   fired: number[];
   /** Waits that still wait but take no signals from now on: their race is decided. Only their timeout and a cancel end them. */
   muted: number[];
+  /** A cancel was applied in this turn; false when the main body had settled before it. */
+  cancelled: boolean;
 }
 
 /** The outcome of a turn. `yielded` carries nothing: call `turn` again (without events) to go on. */

@@ -48,7 +48,7 @@ interface RunTurn {
   stored: { snapshot: string | null; snapshotRef?: string };
   events: readonly StoredEvent[];
   signals: readonly StoredEvent[];
-  /** It is told of its cancel in this turn. */
+  /** It is told of its cancel in this turn; one that ends before that ends as it would have. */
   cancelling: boolean;
   /** It ends in an error that a retry may mend. */
   failing: boolean;
@@ -101,12 +101,12 @@ export class TurnRunner {
     const result = first.status === 'yielded' ? await this.drive(flow, host) : first;
     const asked = versionsOf(result.effects, this.parts.programs);
     const versions = asked && (await reach(() => asked));
-    const failing = result.status === 'failed' && !base.wasCancelled && !cancelling;
+    const failing = result.status === 'failed' && !base.wasCancelled && !result.cancelled;
     const rows = effectRows(item, result.effects, this.parts.tasks, versions, failing);
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
     const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
-    return this.outcome(item, flow, result, base, { rows, stored, events, signals: fed.signals, cancelling, failing });
+    return this.outcome(item, flow, result, base, { rows, stored, events, signals: fed.signals, cancelling: result.cancelled, failing });
   }
 
   private async flowOf(item: HeldItem, loaded: LoadedRun): Promise<RunningFlow | undefined> {

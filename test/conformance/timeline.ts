@@ -97,6 +97,8 @@ export class Timeline {
   batch(): FlowEvent[] {
     const events: FlowEvent[] = [];
     for (;;) {
+      // What is asked for in the turn of a cancel, before it, is never started: that would make a difference.
+      if (events.length > 0 && this.script.cancelAt === this.delivered) break;
       const event = this.scripted() ?? this.ready.shift();
       if (event === undefined) break;
       this.delivered++;

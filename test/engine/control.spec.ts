@@ -116,6 +116,62 @@ describe('cancel', () => {
     for (const table of ['workflow_execution_context', 'scheduled_queue', 'signals', 'inbox']) expect(await harness.count(table)).toBe(0);
   });
 
+  it('in one turn with an answer starts nothing that the flow asks for in between, and undoes what was done', async () => {
+    const did: string[] = [];
+    let reserve = () => {};
+    const harness = await kit.open({
+      flows: {
+        order: `
+          const undo = [];
+          try {
+            for (const what of ['reserve', 'charge']) {
+              await Task.run('step', what);
+              undo.push(what);
+            }
+          } catch (e) {
+            for (const what of undo) await Task.run('step', 'undo ' + what);
+            throw e;
+          }
+        `,
+      },
+      tasks: {
+        step: async (what: string) => {
+          if (what === 'reserve') await new Promise<void>((resolve) => (reserve = resolve));
+          did.push(what);
+        },
+      },
+    });
+    await harness.engine();
+    const id = await harness.start('order');
+    await waitFor('the first step to run', async () => (await harness.status(`${id}:1`)) === 'running');
+    // While it is paused the answer waits; the cancel then wakes it for both.
+    await pauseExecutions(harness.store.db, [id]);
+    reserve();
+    await harness.ended(`${id}:1`);
+    await requestCancel(harness.store.db, [id]);
+    expect(await harness.ended(id)).toMatchObject({ status: 'cancelled', error: { name: 'CancelledError' } });
+    expect(did).toEqual(['reserve', 'undo reserve']);
+    expect(await harness.count('executions', `parent_id = '${id}'`)).toBe(2);
+  });
+
+  it.each([
+    ['after a signal that ends the run comes too late', ['signal', 'cancel'], { status: 'completed', value: 'done', cancelledAt: null }],
+    ['before that signal comes in time', ['cancel', 'signal'], { status: 'cancelled', error: { message: 'enough' } }],
+  ])('%s, in one turn', async (_when, order, end) => {
+    const harness = await kit.open({ flows: { f: `return await Signal.when('go');` } });
+    const first = await harness.engine();
+    const id = await harness.start('f');
+    await waitFor('it to wait', async () => (await harness.status(id)) === 'suspended');
+    await first.stop();
+    for (const what of order) {
+      if (what === 'cancel') await requestCancel(harness.store.db, [id], 'enough');
+      else await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '"done"' }]);
+    }
+    await harness.engine();
+    expect(await harness.ended(id)).toMatchObject(end);
+    expect((await harness.count('inbox')) + (await harness.count('signals'))).toBe(0);
+  });
+
   it('of a parent with 1,000 running children cancels them all', async () => {
     const harness = await kit.open({
       flows: { wide: `await Promise.all(Array.from({ length: 1000 }, () => Task.run('hang')));` },

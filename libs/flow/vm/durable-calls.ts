@@ -25,6 +25,10 @@ export class DurableCalls {
   consumed: ConsumedSignal[] = [];
   fired: number[] = [];
   muted: number[] = [];
+  /** A cancel was applied in this turn. */
+  isCancelled = false;
+  /** The first number that this turn gave away. */
+  private firstId = 1;
   /** So many of the first `signals` are of names that no wait asks for: they need not be looked at for every event. */
   private unanswerable = 0;
   /** Names that some wait asks for; null when it must be made anew. */
@@ -47,6 +51,8 @@ export class DurableCalls {
     this.consumed = [];
     this.fired = [];
     this.muted = [];
+    this.isCancelled = false;
+    this.firstId = this.nextId;
   }
 
   /** Code of the flow has run: what was lost may be of use again, and the other way round. */
@@ -160,10 +166,14 @@ export class DurableCalls {
 
   // Cancelling and withdrawing ----------------------------------------------------------------------------------------
 
+  /** What was asked for earlier in this turn is not started any more; its numbers stay given away. */
   private cancelAll(vm: Vm, reason: string | undefined): void {
+    this.isCancelled = true;
+    vm.effects = vm.effects.filter((effect) => effect.kind === 'log' || effect.id < this.firstId);
+    for (const id of this.forgotten.keys()) if (id >= this.firstId) this.forgotten.delete(id);
     for (const promise of [...this.pending.values()]) {
       const { id, kind } = this.settle(promise);
-      if (kind === 'timer' || kind === 'wait') this.withdrawEffect(vm, id, 'cancelled');
+      if (id < this.firstId && (kind === 'timer' || kind === 'wait')) this.withdrawEffect(vm, id, 'cancelled');
       rejectPromise(vm, promise, vm.newError('CancelledError', reason ?? 'The run was cancelled'));
     }
   }

@@ -234,6 +234,78 @@ describe('cancellation', () => {
     expect(third.result).toMatchObject({ output: JSON.stringify(Array(3).fill(['CancelledError', true])) });
   });
 
+  it('applied after an answer of the same turn starts nothing that the flow asked for in between', () => {
+    const source = `
+      const undo = []
+      try {
+        for (const what of ['reserve', 'charge', 'ship']) { await Task.run(what); undo.push(what); console.log(what) }
+      } catch (e) {
+        for (const what of undo) await Task.run('undo ' + what)
+        throw e
+      }`;
+    const { program, run } = begin(source);
+    const snapshot = run.snapshot();
+    const events: FlowEvent[] = [{ kind: 'completed', id: 1 }, { kind: 'cancel' }];
+    const second = resume(program, snapshot, events);
+    expect(second.result).toMatchObject({
+      status: 'suspended',
+      cancelled: true,
+      // Number 2 was given away to the task that is not started.
+      effects: [
+        { kind: 'log', message: 'reserve' },
+        { kind: 'task', id: 3, name: 'undo reserve' },
+      ],
+    });
+    expect(resume(program, snapshot, events).result).toEqual(second.result);
+    expect(resume(program, second.run.snapshot(), [{ kind: 'completed', id: 3 }]).result).toMatchObject({
+      status: 'failed',
+      error: { name: 'CancelledError' },
+      cancelled: false,
+    });
+  });
+
+  it('drops timers, waits, children, detached and forgotten calls of its turn, and what was said about them', () => {
+    const source = `
+      const old = Timer.sleep('9h')
+      await Task.run('first')
+      Task.run('forgotten')
+      Task.run('told').cancel()
+      Timer.sleep('1h').cancel()
+      old.cancel()
+      const seen = await Promise.allSettled([Timer.sleep('1h'), Signal.when('s'), Signal.when('at hand'), Workflow.run('child'),
+        Workflow.run('apart', 1, { detached: true }), Task.run('last'), old])
+      return seen.map((each) => each.reason?.name ?? each.value)`;
+    const { program, run } = begin(source);
+    const events: FlowEvent[] = [
+      { kind: 'signal', key: 'k', name: 'at hand', payload: '"taken"' },
+      { kind: 'completed', id: 2 },
+      { kind: 'cancel' },
+      { kind: 'failed', id: 3, error: { name: 'Error', message: 'never started' } },
+    ];
+    const { result } = resume(program, run.snapshot(), events);
+    const refused = 'CancelledError';
+    expect(result).toMatchObject({
+      status: 'completed',
+      output: JSON.stringify([refused, refused, 'taken', refused, refused, refused, refused]),
+      cancelled: true,
+      consumedSignals: [{ key: 'k', wait: 8 }],
+    });
+    expect(result.effects.filter(({ kind }) => kind !== 'log')).toEqual([{ kind: 'withdraw', id: 1, reason: 'cancelled' }]);
+  });
+
+  it('that comes after the main body has settled is not applied', () => {
+    const { program, run } = begin(`const x = await Task.run('last'); Task.run('after'); return x`);
+    const { result } = resume(program, run.snapshot(), [{ kind: 'completed', id: 1, value: '7' }, { kind: 'cancel' }]);
+    expect(result).toMatchObject({ status: 'completed', output: '7', cancelled: false });
+    expect(kinds(result.effects)).toEqual(['task 2']);
+  });
+
+  it('that comes before an answer of the same turn hides that answer', () => {
+    const { program, run } = begin(`try { return await Task.run('last') } catch (e) { return e.name }`);
+    const { result } = resume(program, run.snapshot(), [{ kind: 'cancel' }, { kind: 'completed', id: 1, value: '7' }]);
+    expect(result).toMatchObject({ status: 'completed', output: '"CancelledError"', cancelled: true });
+  });
+
   it('of one handle asks the surroundings for a task and ends a timer at once', () => {
     const { result } = begin(`
       const task = Task.run('a'); const timer = Timer.sleep('1h')
@@ -264,7 +336,7 @@ describe('what a turn tells for a history', () => {
       await Signal.when('more')
       return both`;
     const { program, run, result } = begin(source);
-    expect(result).toMatchObject({ fired: [], muted: [], consumedSignals: [] });
+    expect(result).toMatchObject({ fired: [], muted: [], consumedSignals: [], cancelled: false });
     const second = resume(program, run.snapshot(), [
       { kind: 'signal', key: 'a', name: 's' },
       { kind: 'timer', id: 2 },

@@ -98,8 +98,8 @@ export class FlowRun {
     this.inTurn = false;
     this.events = [];
     this.nextEvent = 0;
-    const { consumed, fired, muted } = this.vm.calls;
-    return { effects: this.vm.effects, consumedSignals: consumed, fired, muted };
+    const { consumed, fired, muted, isCancelled } = this.vm.calls;
+    return { effects: this.vm.effects, consumedSignals: consumed, fired, muted, cancelled: isCancelled };
   }
 
   private suspend(): TurnResult {
