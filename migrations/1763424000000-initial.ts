@@ -124,6 +124,8 @@ const UP = [
     source text NOT NULL,
     file text,
     program text NOT NULL,
+    allow jsonb NOT NULL,
+    allow_seen jsonb NOT NULL,
     activation bigint NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT workflow_definitions_pkey PRIMARY KEY (name, version)

@@ -15,7 +15,9 @@ const store = await Store.open({ url: server.url });
 try {
   const program = compile(SOURCE, { file: 'loop.flow' });
   const version = createHash('sha256').update(SOURCE).digest('hex');
-  await upsertDefinitions(store.db, [{ name: 'loop', version, source: SOURCE, file: 'loop.flow', program: saveProgram(program) }]);
+  await upsertDefinitions(store.db, [
+    { name: 'loop', version, source: SOURCE, file: 'loop.flow', program: saveProgram(program), allow: {} },
+  ]);
   const rows = [];
   for (const maxSteps of [1_000, 0]) rows.push(...(await loop(maxSteps, { program, version })));
   console.table(rows);

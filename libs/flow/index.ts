@@ -1,5 +1,6 @@
 // The door of the language: text in, programs, runs and snapshots out. Pure and synchronous.
 
+export { intersectAllowLists } from './allow-list.js';
 export { type NamedCall, namedCalls } from './check/named-calls.js';
 export type { Program } from './compile/program.js';
 export { type CompileOptions, check, compile } from './compile/source.js';

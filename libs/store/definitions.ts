@@ -1,5 +1,6 @@
 // Versions of workflows: stored by content hash, one of them current.
 
+import type { StoredAllowList } from './allow-lists.js';
 import { type Runner, sql } from './statement.js';
 
 /** A version to be stored. */
@@ -11,6 +12,7 @@ export interface NewDefinition {
   file?: string;
   /** What `saveProgram` wrote. */
   program: string;
+  allow: StoredAllowList;
 }
 
 /** A stored version. */
@@ -20,6 +22,7 @@ export interface Definition {
   source: string;
   file: string | null;
   program: string;
+  allow: StoredAllowList;
   current: boolean;
   createdAt: Date;
 }
@@ -27,15 +30,15 @@ export interface Definition {
 // A hash never seen becomes current; one that is there already changes nothing, so an old pod that restarts rolls nothing back.
 const UPSERT = sql(
   'upsert_definitions',
-  `INSERT INTO rhythm.workflow_definitions (name, version, source, file, program, activation)
-  SELECT d.name, d.version, d.source, d.file, d.program, nextval('rhythm.activation_seq')
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS d(name, version, source, file, program)
+  `INSERT INTO rhythm.workflow_definitions (name, version, source, file, program, allow, allow_seen, activation)
+  SELECT d.name, d.version, d.source, d.file, d.program, d.allow, jsonb_build_array(d.allow), nextval('rhythm.activation_seq')
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[]) AS d(name, version, source, file, program, allow)
   ORDER BY d.name, d.version
   ON CONFLICT (name, version) DO NOTHING
   RETURNING name`,
 );
 
-const COLUMNS = `d.name, d.version, d.source, d.file, d.program, d.created_at AS "createdAt",
+const COLUMNS = `d.name, d.version, d.source, d.file, d.program, d.allow, d.created_at AS "createdAt",
   d.activation = (SELECT max(o.activation) FROM rhythm.workflow_definitions o WHERE o.name = d.name) AS current`;
 
 const CURRENT = sql(
@@ -71,6 +74,7 @@ export async function upsertDefinitions(db: Runner, definitions: readonly NewDef
     definitions.map((definition) => definition.source),
     definitions.map((definition) => definition.file ?? null),
     definitions.map((definition) => definition.program),
+    definitions.map((definition) => JSON.stringify(definition.allow)),
   ]);
   return rows.map((row) => row.name);
 }

@@ -1,5 +1,15 @@
 // The door of the store: PostgreSQL as the engine and the services use it.
 
+export {
+  type AllowListInForce,
+  type AllowListState,
+  allowListsInForce,
+  changeAllowLists,
+  lockAllowLists,
+  readAllowLists,
+  type StoredAllowList,
+  type VersionKey,
+} from './allow-lists.js';
 export { type BenchmarkRows, type BenchmarkTime, countBenchmark, readBenchmark, removeBenchmark } from './benchmark-rows.js';
 export { boundIdle } from './bound-idle.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './claim-work.js';

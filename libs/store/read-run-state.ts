@@ -1,5 +1,6 @@
 // Reads what `inspect` shows of a workflow: its stored state, its program, what waits for it.
 
+import type { StoredAllowList } from './allow-lists.js';
 import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
@@ -14,6 +15,9 @@ export interface RunState {
   /** What `saveProgram` wrote; null when the version is not in the database. */
   program: string | null;
   source: string | null;
+  /** What the list of its version and that of the current one allow; null when there is no such version. */
+  allow: StoredAllowList | null;
+  currentAllow: StoredAllowList | null;
   file: string | null;
   /** Timers and timeouts to come. */
   timers: { kind: string; call: number; dueAt: string }[];
@@ -25,7 +29,8 @@ export interface RunState {
 
 const STATE = sql(
   'read_run_state',
-  `SELECT e.id, e.target_name AS name, e.version, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", d.program, d.source, d.file,
+  `SELECT e.id, e.target_name AS name, e.version, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", d.program, d.source, d.file, d.allow,
+    (SELECT n.allow FROM rhythm.workflow_definitions n WHERE n.name = e.target_name AND e.type = 'workflow' ORDER BY n.activation DESC LIMIT 1) AS "currentAllow",
     (SELECT coalesce(json_agg(json_build_object('kind', s.kind, 'call', s.call, 'dueAt', s.due_at) ORDER BY s.due_at), '[]')
       FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket) AS timers,
     (SELECT coalesce(json_agg(json_build_object('name', s.name, 'sentAt', s.created_at) ORDER BY s.seq), '[]')

@@ -1,12 +1,14 @@
 // Programs of workflows as the engine sees them: found by name and version, started and restored.
 
-import type { FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../libs/flow/index.js';
+import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../libs/flow/index.js';
 
 /** A run in memory. */
 export interface RunningFlow {
   turn(events: readonly FlowEvent[], host: FlowHost): TurnResult;
   /** After `suspended`. */
   snapshot(): string;
+  /** Holds from the next durable call on. */
+  setAllowList(allow: FlowAllowList): void;
 }
 
 /** A program that can be run. */
@@ -22,4 +24,6 @@ export interface ProgramLoader {
   load(name: string, version: string): Promise<RunnableProgram | undefined>;
   /** The version a new run of this workflow starts with; undefined when there is no such workflow. */
   resolve(name: string): Promise<string | undefined>;
+  /** What the runs of a version may name; a promise when it must be read first. */
+  allowList(name: string, version: string): FlowAllowList | Promise<FlowAllowList>;
 }

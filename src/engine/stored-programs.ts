@@ -2,6 +2,7 @@
 
 import { type FlowAllowList, type FlowLimits, loadProgram, type Program, restoreRun, startRun } from '../../libs/flow/index.js';
 import { currentDefinition, getDefinition, type Store } from '../../libs/store/index.js';
+import { AllowLists } from './allow-lists.js';
 import type { ProgramLoader, RunnableProgram } from './programs.js';
 
 /** The workflows that this process was given. */
@@ -18,12 +19,15 @@ const CURRENT_MS = 1_000;
 export class StoredPrograms implements ProgramLoader {
   private readonly cache = new Map<string, RunnableProgram>();
   private readonly current = new Map<string, { version: string | undefined; at: number }>();
+  private readonly allowLists: AllowLists;
 
   constructor(
     private readonly store: Store,
     private readonly flows: LoadedFlows,
     private readonly limits: Partial<FlowLimits>,
-  ) {}
+  ) {
+    this.allowLists = new AllowLists(store, (name) => flows.get(name)?.allow);
+  }
 
   async load(name: string, version: string): Promise<RunnableProgram | undefined> {
     const key = `${name}\0${version}`;
@@ -31,7 +35,7 @@ export class StoredPrograms implements ProgramLoader {
     if (known) return known;
     const program = await this.find(name, version);
     if (!program) return undefined;
-    const runnable = this.runnable(program, this.flows.get(name)?.allow);
+    const runnable = this.runnable(program);
     this.cache.set(key, runnable);
     if (this.cache.size > CACHED) this.cache.delete(this.cache.keys().next().value as string);
     return runnable;
@@ -48,6 +52,10 @@ export class StoredPrograms implements ProgramLoader {
     return version;
   }
 
+  allowList(name: string, version: string): FlowAllowList | Promise<FlowAllowList> {
+    return this.allowLists.of(name, version);
+  }
+
   private async find(name: string, version: string): Promise<Program | undefined> {
     const loaded = this.flows.get(name);
     if (loaded?.version === version) return loaded.program;
@@ -55,11 +63,11 @@ export class StoredPrograms implements ProgramLoader {
     return stored && loadProgram(stored.program);
   }
 
-  private runnable(program: Program, allow: FlowAllowList | undefined): RunnableProgram {
+  private runnable(program: Program): RunnableProgram {
     const { limits } = this;
     return {
-      start: (inputs, context, numberAfter) => startRun(program, { inputs, context, numberAfter, limits, allow }),
-      restore: (snapshot, context, numberAfter) => restoreRun(program, snapshot, { context, numberAfter, limits, allow }),
+      start: (inputs, context, numberAfter) => startRun(program, { inputs, context, numberAfter, limits }),
+      restore: (snapshot, context, numberAfter) => restoreRun(program, snapshot, { context, numberAfter, limits }),
     };
   }
 }

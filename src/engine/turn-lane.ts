@@ -34,7 +34,8 @@ export class TurnLane {
     const contexts = items.filter((item) => item.type === 'workflow' && !cached.has(item.id));
     place.looking += items.length;
     try {
-      const { runs, events } = await loadRuns(this.link, contexts, items);
+      // The lists of the runs are read meanwhile, so that their turns find them at hand.
+      const [{ runs, events }] = await Promise.all([loadRuns(this.link, contexts, items), this.readAllowLists(items)]);
       const states = new Map<string, TurnState>([...cached, ...runs.map((run) => [run.id, { loaded: run }] as const)]);
       for (const item of items) await this.advance(item, states.get(item.id), events.get(item.id) ?? []);
     } catch (error) {
@@ -73,6 +74,15 @@ export class TurnLane {
   /** Fails a run without a turn; its state and events stay for a retry. */
   fail(item: HeldItem, error: unknown): void {
     void this.submit(item, { commit: failedTurn(item, error) });
+  }
+
+  private async readAllowLists(items: readonly HeldItem[]): Promise<void> {
+    const { programs } = this.place.parts;
+    const reads = items.flatMap((item) => {
+      const list = item.type === 'workflow' ? programs.allowList(item.name, item.version ?? '') : undefined;
+      return list instanceof Promise ? [list] : [];
+    });
+    if (reads.length > 0) await Promise.all(reads);
   }
 
   private async advance(item: HeldItem, state: TurnState | undefined, events: readonly StoredEvent[]): Promise<void> {

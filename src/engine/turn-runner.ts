@@ -95,6 +95,9 @@ export class TurnRunner {
     }
     // Without its program a cancelled run cannot clean up; it must not wait for ever either.
     if (!flow) return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.waitForVersion(item, base) };
+    // Also for a run in memory: a list that was narrowed since its last turn holds for this one.
+    const allow = this.parts.programs.allowList(item.name, item.version ?? '');
+    flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
     const fed = feed(events, base.wasCancelled);
     const host = new TurnHost(item, this.parts);
     const first = flow.turn(fed.events, host);

@@ -1,9 +1,18 @@
 // Where a workflow stands: read from its stored state, its program and what is scheduled for it.
 
-import { type BranchDescription, describe, type FrameDescription, loadProgram, type PendingDescription } from '../../libs/flow/index.js';
+import {
+  type BranchDescription,
+  describe,
+  type FlowAllowList,
+  type FrameDescription,
+  intersectAllowLists,
+  loadProgram,
+  type PendingDescription,
+} from '../../libs/flow/index.js';
 import { type ExecutionRecord, getExecution, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
 import type { SnapshotStore } from '../engine/snapshot-store.js';
 import { ExecutionNotFoundError, type StoredError } from '../errors.js';
+import { showAllowList } from '../flows/allow-list-change.js';
 import type { ExecutionStatus } from './execution.js';
 
 /** One function in the call stack of a branch: its place, the text of that line, and the variables that are still needed. */
@@ -26,6 +35,8 @@ export interface Inspection {
   /** Why it does not move although it waits for nothing. */
   note: string | null;
   file: string | null;
+  /** What every worker lets it name; one that has loaded the workflow with a narrower list allows less. */
+  allow: FlowAllowList;
   /** The branches that wait, the main body's first; empty before the first turn, after the end, and for tasks. */
   branches: InspectedBranch[];
   /** Every durable call without an answer. */
@@ -57,8 +68,9 @@ export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotSto
     ...branch,
     stack: branch.stack.map((frame) => ({ ...frame, locals: { ...frame.locals }, sourceLine: lines[frame.line - 1] ?? '' })),
   }));
-  const text = explain(record, branches, timers, lines);
-  return { id, name, type, version, status, note, file, branches, pending: described.pending, timers, signals, events, text };
+  const allow = intersectAllowLists(state.allow, state.currentAllow);
+  const text = explain(record, branches, timers, lines, allow);
+  return { id, name, type, version, status, note, file, allow, branches, pending: described.pending, timers, signals, events, text };
 }
 
 function explain(
@@ -66,9 +78,12 @@ function explain(
   branches: readonly InspectedBranch[],
   timers: RunState['timers'],
   source: readonly string[],
+  allow: FlowAllowList,
 ): string {
   const lines = [`${record.type} "${record.name}" is ${record.status}${record.note ? `: ${record.note}` : ''}`];
   const ended = record.finishedAt !== null;
+  const names = showAllowList(allow);
+  if (names && !ended) lines.push(`may name ${names}`);
   if (ended && record.error) lines.push(...explainError(record.error as unknown as StoredError, record.type === 'workflow' ? source : []));
   // Of those that have ended, only a failed one can go on, and not if a note says why it cannot.
   const goesOn = !ended || (record.status === 'failed' && record.note === null);

@@ -1,12 +1,16 @@
 // `DefinitionService`: the stored versions of workflows, and which of them is current.
 
-import { Inject, Injectable } from '@nestjs/common';
-import { saveProgram } from '../../libs/flow/index.js';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { intersectAllowLists, saveProgram } from '../../libs/flow/index.js';
 import {
+  type AllowListState,
   activateDefinition,
+  changeAllowLists,
   type Definition,
   definitionNames,
   listDefinitions,
+  lockAllowLists,
+  readAllowLists,
   type Store,
   upsertDefinitions,
 } from '../../libs/store/index.js';
@@ -14,10 +18,11 @@ import { checkName, checkText } from '../check-argument.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { FlowRegistry } from './flow.registry.js';
+import { changeOnBoot, isNarrower, putInForce, showAllowList } from './allow-list-change.js';
+import { FlowRegistry, type LoadedFlow } from './flow.registry.js';
 
 /** A stored version of a workflow. */
-export type WorkflowVersion = Pick<Definition, 'name' | 'version' | 'source' | 'file' | 'current' | 'createdAt'>;
+export type WorkflowVersion = Pick<Definition, 'name' | 'version' | 'source' | 'file' | 'allow' | 'current' | 'createdAt'>;
 
 /**
  * The versions of workflows in the database. A version whose text was never seen becomes current when a process that
@@ -28,6 +33,7 @@ export type WorkflowVersion = Pick<Definition, 'name' | 'version' | 'source' | '
 @Injectable()
 export class DefinitionService {
   private readonly store: Store;
+  private readonly logger = new Logger('Rhythm');
 
   constructor(
     @Inject(DatabaseHost) database: DatabaseHost,
@@ -40,10 +46,12 @@ export class DefinitionService {
   async publish(): Promise<string[]> {
     const flows = this.flows.all();
     if (flows.length === 0) return [];
-    return upsertDefinitions(
+    const names = await upsertDefinitions(
       this.store.db,
-      flows.map(({ name, version, source, file, program }) => ({ name, version, source, file, program: saveProgram(program) })),
+      flows.map(({ allow, program, ...flow }) => ({ ...flow, program: saveProgram(program), allow: intersectAllowLists(allow) })),
     );
+    await this.storeAllowLists(flows);
+    return names;
   }
 
   /** Every version of a workflow (or of all), the current one first. */
@@ -60,7 +68,10 @@ export class DefinitionService {
     return first;
   }
 
-  /** Makes a stored version (hash, or a unique beginning of at least 7 characters) current. Runs under way keep theirs. */
+  /**
+   * Makes a stored version (hash, or a unique beginning of at least 7 characters) current. Runs under way keep theirs. If this
+   * process has that version loaded, its allow-list becomes the stored one.
+   */
   async activate(name: string, version: string): Promise<WorkflowVersion> {
     const wanted = checkText(version, 'version', 64, 'RHYTHM_OPTION_INVALID');
     const versions = await this.versions(name);
@@ -73,8 +84,38 @@ export class DefinitionService {
         `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((stored) => stored.version.slice(0, 12)).join(', ')}.`,
       );
     }
-    await activateDefinition(this.store.db, name, found[0]!.version);
-    return { ...found[0]!, current: true };
+    const chosen = found[0]!;
+    const loaded = this.flows.get(name);
+    const allow = await this.store.db.transaction(async (db) => {
+      await activateDefinition(db, name, chosen.version);
+      if (loaded?.version !== chosen.version) return chosen.allow;
+      const [state] = await lockAllowLists(db, [chosen]);
+      const changed = putInForce(state!, loaded.allow);
+      await changeAllowLists(db, [changed]);
+      return changed.allow;
+    });
+    return { ...chosen, allow, current: true };
+  }
+
+  // A process that starts again with the lists that are stored, which is nearly every one, only reads.
+  private async storeAllowLists(flows: readonly LoadedFlow[]): Promise<void> {
+    const own = new Map(flows.map((flow) => [flow.name, flow.allow]));
+    const changed = (states: AllowListState[]) => states.flatMap((state) => changeOnBoot(state, own.get(state.name)) ?? []);
+    let states = await readAllowLists(this.store.db, flows);
+    if (changed(states).length > 0) {
+      states = await this.store.db.transaction(async (db) => {
+        const locked = await lockAllowLists(db, flows);
+        const changes = changed(locked);
+        await changeAllowLists(db, changes);
+        return locked.map((state) => changes.find(({ name }) => name === state.name) ?? state);
+      });
+    }
+    for (const { name, version, allow } of states) {
+      if (!isNarrower(allow, own.get(name))) continue;
+      this.logger.warn(
+        `The stored allow-list of workflow "${name}" is narrower than the one of this process (${showAllowList(allow)}). Every worker enforces the stored one. To widen it, call DefinitionService.activate("${name}", "${version.slice(0, 12)}") in this process.`,
+      );
+    }
   }
 
   private async unknown(name: string): Promise<UnknownNameError> {

@@ -1,6 +1,6 @@
 // How many round trips the hot paths cost; docs/round-trips.md tells people the same numbers.
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { insertExecutions, newId, type Runner, type Statement } from '../../libs/store/index.js';
 import { losingReplies } from '../faults/lost-replies.js';
 import { waitFor } from '../support/index.js';
@@ -54,5 +54,23 @@ describe('round trips', () => {
     expect(count((name) => name === 'rhythm_load_events')).toBe(1);
     // Claims between the commits find the queue empty: they are the idle worker's own, not part of a step.
     expect(count((name) => name === 'rhythm_claim_work') - before).toBeLessThanOrEqual(8);
+  });
+
+  it('allow-lists: one read a second for all workflows that run', async () => {
+    const names = Array.from({ length: 30 }, (_, n) => `flow-${n}`);
+    const source = `for (let n = 0; n < 5; n++) await Task.run('one'); return 1;`;
+    const harness = await kit.open({
+      flows: Object.fromEntries(names.map((name) => [name, source])),
+      tasks: { one: () => 1 },
+    });
+    const ids: string[] = [];
+    for (const name of names) ids.push(await harness.start(name));
+    const statements = jest.spyOn(harness.store.db, 'rows');
+    const began = performance.now();
+    await harness.engine({ concurrency: 100, claimBatch: 100, pollMs: 60_000 });
+    for (const id of ids) await harness.ended(id);
+    const reads = statements.mock.calls.filter(([{ name }]) => name === 'rhythm_allow_lists_in_force');
+    expect(reads.length).toBeGreaterThan(0);
+    expect(reads.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000);
   });
 });

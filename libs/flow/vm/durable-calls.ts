@@ -38,7 +38,7 @@ export class DurableCalls {
   /** Calls whose cancellation was asked for: asking again says nothing new. */
   private readonly cancelled = new Set<number>();
 
-  constructor(readonly allow: FlowAllowList) {}
+  constructor(public allow: FlowAllowList) {}
 
   /** Skips the numbers up to this one, if they are not behind already. */
   numberAfter(last = 0): void {

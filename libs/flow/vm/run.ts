@@ -83,6 +83,11 @@ export class FlowRun {
     return text;
   }
 
+  /** Replaces the allow-list. It is not part of the snapshot, and may change while the run stays in memory. */
+  setAllowList(allow: FlowAllowList): void {
+    this.vm.calls.allow = allow;
+  }
+
   private beginTurn(): void {
     const { vm } = this;
     this.inTurn = true;

@@ -22,6 +22,14 @@ export class WorkflowDefinitionEntity {
   @Column({ type: 'text' })
   program!: string;
 
+  /** What its runs may name: arrays of names by kind, a kind that is absent allows every name. */
+  @Column({ type: 'jsonb' })
+  allow!: Record<string, string[]>;
+
+  /** Every list that a process with this version has brought. One that is known only narrows `allow`. */
+  @Column({ name: 'allow_seen', type: 'jsonb' })
+  allowSeen!: Record<string, string[]>[];
+
   /** The version with the highest number is current. Raised when a hash is first seen and by `activate`. */
   @Column({ type: 'bigint' })
   activation!: string;

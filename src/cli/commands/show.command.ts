@@ -3,6 +3,7 @@
 import type { HistoryEntry } from '../../../libs/store/index.js';
 import type { Execution, ExecutionTree } from '../../execution/execution.js';
 import type { Inspection } from '../../execution/inspect-run.js';
+import { showAllowList } from '../../flows/allow-list-change.js';
 import type { CliCommand, CliContext } from '../command.js';
 import { readInteger } from '../read-number.js';
 import type { CliServices } from '../services.js';
@@ -76,7 +77,7 @@ function print(shown: Shown, flags: ShowFlags, context: CliContext): void {
     const fitted = lines.map((line) => cutPainted(`  ${line}`, terminal.columns));
     context.print(['', terminal.colours.bold(title), ...fitted].join('\n'));
   };
-  context.print(heading(shown.execution, context).join('\n'));
+  context.print(heading(shown, context).join('\n'));
   section('Waits for', waits(shown));
   section('Error', errorLines(shown.execution));
   if (shown.source !== null) {
@@ -92,11 +93,12 @@ function print(shown: Shown, flags: ShowFlags, context: CliContext): void {
   section('Called', showTree(shown.tree, terminal));
 }
 
-function heading(run: Execution, { terminal }: CliContext): string[] {
+function heading({ execution: run, inspection }: Shown, { terminal }: CliContext): string[] {
   const { colours } = terminal;
   const facts: [string, string | undefined][] = [
     ['status', paintStatus(run.status, run.status, terminal) + (run.note ? `: ${run.note}` : '')],
     ['version', run.version?.slice(0, 12)],
+    ['may name', visible(showAllowList(inspection.allow)) || undefined],
     ['called by', run.parentId ?? undefined],
     ['queue', `${run.queue}${run.priority === 0 ? '' : `, priority ${run.priority}`}`],
     ['created', `${run.createdAt.toISOString()} (${age(run.createdAt)} ago)`],
