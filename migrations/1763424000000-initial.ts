@@ -123,12 +123,19 @@ const UP = [
     version text COLLATE "C" NOT NULL,
     source text NOT NULL,
     file text,
-    program text NOT NULL,
     allow jsonb NOT NULL,
     allow_seen jsonb NOT NULL,
     activation bigint NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT workflow_definitions_pkey PRIMARY KEY (name, version)
+  )`,
+  `CREATE TABLE rhythm.workflow_programs (
+    name text COLLATE "C" NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
+    program text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT workflow_programs_pkey PRIMARY KEY (name, version, fingerprint)
   )`,
   `CREATE TABLE rhythm.workflow_execution_context (
     execution_id text COLLATE "C" NOT NULL,
@@ -206,7 +213,7 @@ const UP = [
 const DOWN = [
   `DROP VIEW rhythm.execution_status`,
   `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
-    rhythm.workflow_execution_context, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
+    rhythm.workflow_execution_context, rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
     rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
 ];

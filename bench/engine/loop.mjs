@@ -16,7 +16,15 @@ try {
   const program = compile(SOURCE, { file: 'loop.flow' });
   const version = createHash('sha256').update(SOURCE).digest('hex');
   await upsertDefinitions(store.db, [
-    { name: 'loop', version, source: SOURCE, file: 'loop.flow', program: saveProgram(program), allow: {} },
+    {
+      name: 'loop',
+      version,
+      source: SOURCE,
+      file: 'loop.flow',
+      fingerprint: program.fingerprint,
+      program: saveProgram(program),
+      allow: {},
+    },
   ]);
   const rows = [];
   for (const maxSteps of [1_000, 0]) rows.push(...(await loop(maxSteps, { program, version })));
@@ -59,14 +67,14 @@ async function loop(maxSteps, { program, version }) {
   await note('the end');
   console.log(`maxSteps ${maxSteps}: ${LATE} awaits in ${seconds.toFixed(0)} s, ${Math.round(LATE / seconds)} per second`);
   const tables = await tableNames();
-  await store.db.rows(sql('bench_empty', `TRUNCATE ${tables.filter((name) => !name.includes('definitions')).join(', ')}`));
+  await store.db.rows(sql('bench_empty', `TRUNCATE ${tables.filter((name) => !/definitions|programs/.test(name)).join(', ')}`));
   return rows;
 }
 
 // Live rows and their bytes as PostgreSQL stores them; `files` is the disk they take, dead rows and indexes included.
 async function measure() {
   const found = { rows: 0, 'live bytes': 0, 'files KiB': 0 };
-  for (const name of (await tableNames()).filter((table) => !table.includes('definitions') && !table.includes('heartbeats'))) {
+  for (const name of (await tableNames()).filter((table) => !/definitions|programs|heartbeats/.test(table))) {
     const text = `SELECT count(*)::integer AS rows, coalesce(sum(pg_column_size(t.*)), 0)::integer AS bytes,
       pg_total_relation_size('${name}')::integer AS files FROM ${name} t`;
     const [row] = await store.db.rows(sql('bench_table', text));

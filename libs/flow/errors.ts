@@ -92,10 +92,15 @@ export class FlowSyntaxError extends FlowError {
   }
 }
 
-/** A stored snapshot (or program) is damaged, of an unknown version, or does not fit its program. */
+/**
+ * A stored snapshot (or program) cannot be used: `FLOW_SNAPSHOT` when it is damaged, `FLOW_OTHER_PROGRAM` when the snapshot
+ * belongs to another program, `FLOW_NEWER_FORMAT` when a newer release of this package wrote it and can read it.
+ */
 export class FlowSnapshotError extends FlowError {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('FLOW_SNAPSHOT', message, options);
+  declare readonly code: 'FLOW_SNAPSHOT' | 'FLOW_OTHER_PROGRAM' | 'FLOW_NEWER_FORMAT';
+
+  constructor(message: string, { code = 'FLOW_SNAPSHOT', cause }: { code?: FlowSnapshotError['code']; cause?: unknown } = {}) {
+    super(code, message, { cause });
     this.name = 'FlowSnapshotError';
   }
 }

@@ -53,7 +53,8 @@ const REMOVE_AROUND = sql(
   'remove_around_benchmark',
   `WITH a AS (DELETE FROM rhythm.work_queue WHERE queue = ANY($1::text[])
   ), b AS (DELETE FROM rhythm.claims WHERE starts_with(worker_id, $2::text)
-  ), c AS (DELETE FROM rhythm.worker_heartbeats WHERE starts_with(worker_id, $2::text))
+  ), c AS (DELETE FROM rhythm.worker_heartbeats WHERE starts_with(worker_id, $2::text)
+  ), f AS (DELETE FROM rhythm.workflow_programs WHERE name = $2::text)
   DELETE FROM rhythm.workflow_definitions WHERE name = $2::text`,
 );
 

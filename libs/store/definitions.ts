@@ -10,6 +10,8 @@ export interface NewDefinition {
   version: string;
   source: string;
   file?: string;
+  /** Of the program: two compilers may make different ones of the same source. */
+  fingerprint: string;
   /** What `saveProgram` wrote. */
   program: string;
   allow: StoredAllowList;
@@ -21,38 +23,48 @@ export interface Definition {
   version: string;
   source: string;
   file: string | null;
-  program: string;
   allow: StoredAllowList;
   current: boolean;
   createdAt: Date;
 }
 
 // A hash never seen becomes current; one that is there already changes nothing, so an old pod that restarts rolls nothing back.
+// Its program is stored beside those that other compilers made of it, in the same statement: no version without a program.
 const UPSERT = sql(
   'upsert_definitions',
-  `INSERT INTO rhythm.workflow_definitions (name, version, source, file, program, allow, allow_seen, activation)
-  SELECT d.name, d.version, d.source, d.file, d.program, d.allow, jsonb_build_array(d.allow), nextval('rhythm.activation_seq')
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[]) AS d(name, version, source, file, program, allow)
+  `WITH programs AS (
+    INSERT INTO rhythm.workflow_programs (name, version, fingerprint, program)
+    SELECT p.name, p.version, p.fingerprint, p.program
+    FROM unnest($1::text[], $2::text[], $6::text[], $7::text[]) AS p(name, version, fingerprint, program)
+    ORDER BY p.name, p.version, p.fingerprint
+    ON CONFLICT (name, version, fingerprint) DO NOTHING)
+  INSERT INTO rhythm.workflow_definitions (name, version, source, file, allow, allow_seen, activation)
+  SELECT d.name, d.version, d.source, d.file, d.allow, jsonb_build_array(d.allow), nextval('rhythm.activation_seq')
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[]) AS d(name, version, source, file, allow)
   ORDER BY d.name, d.version
   ON CONFLICT (name, version) DO NOTHING
   RETURNING name`,
 );
 
-const COLUMNS = `d.name, d.version, d.source, d.file, d.program, d.allow, d.created_at AS "createdAt",
+const COLUMNS = `d.name, d.version, d.source, d.file, d.allow, d.created_at AS "createdAt",
   d.activation = (SELECT max(o.activation) FROM rhythm.workflow_definitions o WHERE o.name = d.name) AS current`;
 
-const CURRENT = sql(
-  'current_definition',
-  `SELECT ${COLUMNS} FROM rhythm.workflow_definitions d WHERE d.name = $1 ORDER BY d.activation DESC LIMIT 1`,
-);
 const CURRENT_VERSION = sql(
   'current_version',
   `SELECT d.version FROM rhythm.workflow_definitions d WHERE d.name = $1 ORDER BY d.activation DESC LIMIT 1`,
 );
-const ONE = sql('get_definition', `SELECT ${COLUMNS} FROM rhythm.workflow_definitions d WHERE d.name = $1 AND d.version = $2`);
 const LIST = sql(
   'list_definitions',
   `SELECT ${COLUMNS} FROM rhythm.workflow_definitions d WHERE $1::text IS NULL OR d.name = $1 ORDER BY d.name, d.activation DESC`,
+);
+const PROGRAM = sql(
+  'get_program',
+  `SELECT p.program FROM rhythm.workflow_programs p WHERE p.name = $1 AND p.version = $2 AND p.fingerprint = $3`,
+);
+const NEWEST_PROGRAM = sql(
+  'newest_program',
+  `SELECT p.program FROM rhythm.workflow_programs p WHERE p.name = $1 AND p.version = $2
+  ORDER BY p.created_at DESC, p.fingerprint LIMIT 1`,
 );
 const NAMES = sql('definition_names', `SELECT DISTINCT name FROM rhythm.workflow_definitions ORDER BY name`);
 const ACTIVATE = sql(
@@ -73,24 +85,22 @@ export async function upsertDefinitions(db: Runner, definitions: readonly NewDef
     definitions.map((definition) => definition.version),
     definitions.map((definition) => definition.source),
     definitions.map((definition) => definition.file ?? null),
-    definitions.map((definition) => definition.program),
     definitions.map((definition) => JSON.stringify(definition.allow)),
+    definitions.map((definition) => definition.fingerprint),
+    definitions.map((definition) => definition.program),
   ]);
   return rows.map((row) => row.name);
 }
 
 /** The version that starts without a loaded flow use. */
-export async function currentDefinition(db: Runner, name: string): Promise<Definition | undefined> {
-  return (await db.rows<Definition>(CURRENT, [name]))[0];
-}
-
-/** The hash of the current version alone: sources and programs may be long. */
 export async function currentVersion(db: Runner, name: string): Promise<string | undefined> {
   return (await db.rows<{ version: string }>(CURRENT_VERSION, [name]))[0]?.version;
 }
 
-export async function getDefinition(db: Runner, name: string, version: string): Promise<Definition | undefined> {
-  return (await db.rows<Definition>(ONE, [name, version]))[0];
+/** What `saveProgram` wrote of a program of a version: the one with this fingerprint, or the one that was stored last. */
+export async function getProgram(db: Runner, name: string, version: string, fingerprint?: string): Promise<string | undefined> {
+  const rows = fingerprint === undefined ? db.rows(NEWEST_PROGRAM, [name, version]) : db.rows(PROGRAM, [name, version, fingerprint]);
+  return ((await rows) as { program: string }[])[0]?.program;
 }
 
 /** Every version, newest activation first within a name. */

@@ -1,4 +1,4 @@
-// Reads what `inspect` shows of a workflow: its stored state, its program, what waits for it.
+// Reads what `inspect` shows of a workflow: its stored state, its text, what waits for it.
 
 import type { StoredAllowList } from './allow-lists.js';
 import { bucketOf } from './ids.js';
@@ -12,8 +12,7 @@ export interface RunState {
   /** JSON text of the VM's state; null before the first turn, after the end, or when it lives outside the row. */
   snapshot: string | null;
   snapshotRef: string | null;
-  /** What `saveProgram` wrote; null when the version is not in the database. */
-  program: string | null;
+  /** Null when the version is not in the database. */
   source: string | null;
   /** What the list of its version and that of the current one allow; null when there is no such version. */
   allow: StoredAllowList | null;
@@ -29,7 +28,7 @@ export interface RunState {
 
 const STATE = sql(
   'read_run_state',
-  `SELECT e.id, e.target_name AS name, e.version, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", d.program, d.source, d.file, d.allow,
+  `SELECT e.id, e.target_name AS name, e.version, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", d.source, d.file, d.allow,
     (SELECT n.allow FROM rhythm.workflow_definitions n WHERE n.name = e.target_name AND e.type = 'workflow' ORDER BY n.activation DESC LIMIT 1) AS "currentAllow",
     (SELECT coalesce(json_agg(json_build_object('kind', s.kind, 'call', s.call, 'dueAt', s.due_at) ORDER BY s.due_at), '[]')
       FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket) AS timers,

@@ -1,4 +1,4 @@
-// Programs of workflows as the engine sees them: found by name and version, started and restored.
+// Programs of workflows as the engine sees them: found by name, version and fingerprint, started and restored.
 
 import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../libs/flow/index.js';
 
@@ -20,8 +20,11 @@ export interface RunnableProgram {
 
 /** Finds programs. */
 export interface ProgramLoader {
-  /** The program of a pinned version; undefined when the database does not have it. */
-  load(name: string, version: string): Promise<RunnableProgram | undefined>;
+  /**
+   * A program of a pinned version: the one with this fingerprint, or, for a run that has none yet, that of this process or the
+   * newest. Undefined when there is no such program.
+   */
+  load(name: string, version: string, fingerprint?: string): Promise<RunnableProgram | undefined>;
   /** The version a new run of this workflow starts with; undefined when there is no such workflow. */
   resolve(name: string): Promise<string | undefined>;
   /** What the runs of a version may name; a promise when it must be read first. */

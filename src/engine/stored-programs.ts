@@ -1,7 +1,7 @@
 // Finds the programs of workflows: those loaded in this process first, then those in the database.
 
 import { type FlowAllowList, type FlowLimits, loadProgram, type Program, restoreRun, startRun } from '../../libs/flow/index.js';
-import { currentDefinition, getDefinition, type Store } from '../../libs/store/index.js';
+import { currentVersion, getProgram, type Store } from '../../libs/store/index.js';
 import { AllowLists } from './allow-lists.js';
 import type { ProgramLoader, RunnableProgram } from './programs.js';
 
@@ -10,7 +10,7 @@ export interface LoadedFlows {
   get(name: string): { version: string; program: Program; allow: FlowAllowList | undefined } | undefined;
 }
 
-// Programs of versions that are no longer deployed; a version never changes, so they can be kept.
+// Programs that this process has not loaded itself; one never changes, so it can be kept.
 const CACHED = 200;
 // How long "there is no such workflow" and "this is current" are believed.
 const CURRENT_MS = 1_000;
@@ -29,15 +29,17 @@ export class StoredPrograms implements ProgramLoader {
     this.allowLists = new AllowLists(store, (name) => flows.get(name)?.allow);
   }
 
-  async load(name: string, version: string): Promise<RunnableProgram | undefined> {
-    const key = `${name}\0${version}`;
+  async load(name: string, version: string, fingerprint?: string): Promise<RunnableProgram | undefined> {
+    const keyOf = (print = '') => `${name}\0${version}\0${print}`;
+    const key = keyOf(fingerprint);
     const known = this.cache.get(key);
     if (known) return known;
-    const program = await this.find(name, version);
+    const program = await this.find(name, version, fingerprint);
     if (!program) return undefined;
     const runnable = this.runnable(program);
-    this.cache.set(key, runnable);
-    if (this.cache.size > CACHED) this.cache.delete(this.cache.keys().next().value as string);
+    // The snapshot of a first turn names the program that the turn was run with.
+    for (const each of [key, keyOf(program.fingerprint)]) this.cache.set(each, runnable);
+    while (this.cache.size > CACHED) this.cache.delete(this.cache.keys().next().value as string);
     return runnable;
   }
 
@@ -47,7 +49,7 @@ export class StoredPrograms implements ProgramLoader {
     if (loaded) return loaded.version;
     const known = this.current.get(name);
     if (known && performance.now() - known.at < CURRENT_MS) return known.version;
-    const version = (await currentDefinition(this.store.db, name))?.version;
+    const version = await currentVersion(this.store.db, name);
     this.current.set(name, { version, at: performance.now() });
     return version;
   }
@@ -56,11 +58,12 @@ export class StoredPrograms implements ProgramLoader {
     return this.allowLists.of(name, version);
   }
 
-  private async find(name: string, version: string): Promise<Program | undefined> {
+  // The text of a version may have been compiled by another release: its state fits only the program it was taken of.
+  private async find(name: string, version: string, fingerprint: string | undefined): Promise<Program | undefined> {
     const loaded = this.flows.get(name);
-    if (loaded?.version === version) return loaded.program;
-    const stored = await getDefinition(this.store.db, name, version);
-    return stored && loadProgram(stored.program);
+    if (loaded?.version === version && (fingerprint ?? loaded.program.fingerprint) === loaded.program.fingerprint) return loaded.program;
+    const stored = await getProgram(this.store.db, name, version, fingerprint);
+    return stored === undefined ? undefined : loadProgram(stored);
   }
 
   private runnable(program: Program): RunnableProgram {

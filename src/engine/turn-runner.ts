@@ -1,7 +1,15 @@
 // Runs one turn of a workflow: state and events in, something to be written out.
 
 import { createHash } from 'node:crypto';
-import type { ConsumedSignal, FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/index.js';
+import {
+  type ConsumedSignal,
+  type FlowContext,
+  type FlowEvent,
+  type FlowHost,
+  FlowSnapshotError,
+  snapshotHeader,
+  type TurnResult,
+} from '../../libs/flow/index.js';
 import { childId, type LoadedRun, rootOf, type StoredEvent, type TurnCommit, turnCommit } from '../../libs/store/index.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions, TaskSource } from './engine-options.js';
@@ -64,8 +72,8 @@ export interface TurnRunnerParts {
   snapshots?: SnapshotStore;
 }
 
-// How long a run waits before it looks again for a version that the database does not have.
-const MISSING_VERSION_MS = 15_000;
+// How long a run waits before it looks again for a program that the database does not have or this worker cannot read.
+const MISSING_PROGRAM_MS = 15_000;
 
 export class TurnRunner {
   constructor(private readonly parts: TurnRunnerParts) {}
@@ -78,11 +86,14 @@ export class TurnRunner {
     // Cancelled before its first turn: nothing to clean up, nothing to run.
     if (cancelling && 'loaded' in state && !state.loaded.snapshot && !state.loaded.snapshotRef)
       return { commit: this.cancelledAtOnce(item, base, cancel) };
-    let flow: RunningFlow | undefined;
+    let flow: RunningFlow | Missing;
     try {
       flow = 'cached' in state ? state.cached.flow : await this.flowOf(item, state.loaded);
     } catch (error) {
       if (error instanceof OutOfReachError) throw error;
+      // Another worker can run it, also the clean-up of a cancelled run; nothing of it is given up here.
+      if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
+        return { commit: this.wait(item, base, `Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`) };
       // A damaged snapshot quarantines its run, never the worker.
       return {
         commit: {
@@ -94,7 +105,8 @@ export class TurnRunner {
       };
     }
     // Without its program a cancelled run cannot clean up; it must not wait for ever either.
-    if (!flow) return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.waitForVersion(item, base) };
+    if ('missing' in flow)
+      return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.wait(item, base, `Waits for ${flow.missing}`) };
     // Also for a run in memory: a list that was narrowed since its last turn holds for this one.
     const allow = this.parts.programs.allowList(item.name, item.version ?? '');
     flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
@@ -112,14 +124,13 @@ export class TurnRunner {
     return this.outcome(item, flow, result, base, { rows, stored, events, signals: fed.signals, cancelling: result.cancelled, failing });
   }
 
-  private async flowOf(item: HeldItem, loaded: LoadedRun): Promise<RunningFlow | undefined> {
-    const program = await reach(() => this.parts.programs.load(item.name, item.version ?? ''));
-    if (!program) return undefined;
-    const { snapshot, snapshotRef, input, calls } = loaded;
+  private async flowOf(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<RunningFlow | Missing> {
+    const snapshot = inRow === null && snapshotRef !== null ? await this.external(snapshotRef) : inRow;
+    const fingerprint = snapshot === null ? undefined : snapshotHeader(snapshot).fingerprint;
+    const program = await reach(() => this.parts.programs.load(item.name, item.version ?? '', fingerprint));
+    if (!program) return missing(item, fingerprint);
     const context = contextOf(item);
-    if (snapshot !== null) return program.restore(snapshot, context, calls);
-    if (snapshotRef !== null) return program.restore(await this.external(snapshotRef), context, calls);
-    return program.start(input ?? undefined, context, calls);
+    return snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
   }
 
   private external(reference: string): Promise<string> {
@@ -236,12 +247,13 @@ export class TurnRunner {
     };
   }
 
-  private waitForVersion(item: HeldItem, base: ReturnType<typeof baseOf>): TurnCommit {
+  // For what this worker does not have; nothing is consumed, and it looks again after a while.
+  private wait(item: HeldItem, base: ReturnType<typeof baseOf>, note: string): TurnCommit {
     return {
       ...base.commit,
-      status: item.status === 'pending' ? 'pending' : 'suspended',
-      note: `Waits for version ${item.version} of workflow "${item.name}", which is not in the database. Start a process that has this text, or restore the definition.`,
-      timers: [{ kind: 'wake', call: 0, delayMs: MISSING_VERSION_MS }],
+      status: item.status === 'pending' || item.status === 'paused' ? item.status : 'suspended',
+      note,
+      timers: [{ kind: 'wake', call: 0, delayMs: MISSING_PROGRAM_MS }],
       state: { action: 'keep', calls: base.calls },
     };
   }
@@ -270,6 +282,21 @@ function baseOf(item: HeldItem, state: TurnState, maxSteps: number) {
     calls: loaded?.calls ?? cached?.calls ?? 0,
     wasCancelled: item.cancelled || (cached?.cancelled ?? false),
     snapshotRef: loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined,
+  };
+}
+
+/** What a run needs and the database does not have, with what to do about it. */
+interface Missing {
+  missing: string;
+}
+
+function missing({ name, version }: HeldItem, fingerprint: string | undefined): Missing {
+  const which = `version ${version} of workflow "${name}"`;
+  return {
+    missing:
+      fingerprint === undefined
+        ? `${which}, which is not in the database. Start a process that has this text, or restore the definition.`
+        : `program ${fingerprint} of ${which}, which is not in the database. Start a process that has this text and the release of nestjs-rhythm that compiled it, or restore the row in workflow_programs.`,
   };
 }
 

@@ -4,12 +4,15 @@ import {
   type BranchDescription,
   describe,
   type FlowAllowList,
+  FlowSnapshotError,
   type FrameDescription,
   intersectAllowLists,
   loadProgram,
   type PendingDescription,
+  type RunDescription,
+  snapshotHeader,
 } from '../../libs/flow/index.js';
-import { type ExecutionRecord, getExecution, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
+import { type ExecutionRecord, getExecution, getProgram, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
 import type { SnapshotStore } from '../engine/snapshot-store.js';
 import { ExecutionNotFoundError, type StoredError } from '../errors.js';
 import { showAllowList } from '../flows/allow-list-change.js';
@@ -61,29 +64,49 @@ export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotSto
   const { version, file, source, timers, signals, events } = state;
   const { name, type, status, note } = record;
   const snapshot = state.snapshot ?? (state.snapshotRef && snapshots ? await snapshots.get(state.snapshotRef) : null);
-  const described =
-    snapshot !== null && state.program !== null ? describe(loadProgram(state.program), snapshot) : { branches: [], pending: [] };
+  const described = snapshot === null ? NOTHING : await describeSnapshot(db, state, snapshot);
   const lines = (source ?? '').split(/\r\n|[\n\r\u2028\u2029]/);
   const branches = described.branches.map((branch) => ({
     ...branch,
     stack: branch.stack.map((frame) => ({ ...frame, locals: { ...frame.locals }, sourceLine: lines[frame.line - 1] ?? '' })),
   }));
   const allow = intersectAllowLists(state.allow, state.currentAllow);
-  const text = explain(record, branches, timers, lines, allow);
+  const text = explain(record, branches, timers, lines, { allow, unreadable: described.unreadable });
   return { id, name, type, version, status, note, file, allow, branches, pending: described.pending, timers, signals, events, text };
 }
+
+const NOTHING = { branches: [], pending: [], unreadable: undefined };
+
+// Of a run whose program is missing, or whose state only a newer release can read, the rest is shown all the same.
+async function describeSnapshot(db: Runner, { name, version }: RunState, snapshot: string): Promise<Described> {
+  const program = await getProgram(db, name, version ?? '', snapshotHeader(snapshot).fingerprint);
+  if (program === undefined) return { ...NOTHING, unreadable: 'its program is not in the database' };
+  try {
+    return { ...describe(loadProgram(program), snapshot), unreadable: undefined };
+  } catch (error) {
+    if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
+      return { ...NOTHING, unreadable: 'only a newer release of nestjs-rhythm can read it' };
+    throw error;
+  }
+}
+
+type Described = RunDescription & {
+  /** Why the branches cannot be shown. */
+  unreadable: string | undefined;
+};
 
 function explain(
   record: ExecutionRecord,
   branches: readonly InspectedBranch[],
   timers: RunState['timers'],
   source: readonly string[],
-  allow: FlowAllowList,
+  { allow, unreadable }: { allow: FlowAllowList; unreadable: string | undefined },
 ): string {
   const lines = [`${record.type} "${record.name}" is ${record.status}${record.note ? `: ${record.note}` : ''}`];
   const ended = record.finishedAt !== null;
   const names = showAllowList(allow);
   if (names && !ended) lines.push(`may name ${names}`);
+  if (unreadable) lines.push(`its state cannot be shown: ${unreadable}`);
   if (ended && record.error) lines.push(...explainError(record.error as unknown as StoredError, record.type === 'workflow' ? source : []));
   // Of those that have ended, only a failed one can go on, and not if a note says why it cannot.
   const goesOn = !ended || (record.status === 'failed' && record.note === null);

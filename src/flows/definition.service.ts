@@ -22,7 +22,7 @@ import { changeOnBoot, isNarrower, putInForce, showAllowList } from './allow-lis
 import { FlowRegistry, type LoadedFlow } from './flow.registry.js';
 
 /** A stored version of a workflow. */
-export type WorkflowVersion = Pick<Definition, 'name' | 'version' | 'source' | 'file' | 'allow' | 'current' | 'createdAt'>;
+export type WorkflowVersion = Definition;
 
 /**
  * The versions of workflows in the database. A version whose text was never seen becomes current when a process that
@@ -48,7 +48,12 @@ export class DefinitionService {
     if (flows.length === 0) return [];
     const names = await upsertDefinitions(
       this.store.db,
-      flows.map(({ allow, program, ...flow }) => ({ ...flow, program: saveProgram(program), allow: intersectAllowLists(allow) })),
+      flows.map(({ allow, program, ...flow }) => ({
+        ...flow,
+        fingerprint: program.fingerprint,
+        program: saveProgram(program),
+        allow: intersectAllowLists(allow),
+      })),
     );
     await this.storeAllowLists(flows);
     return names;
@@ -57,8 +62,7 @@ export class DefinitionService {
   /** Every version of a workflow (or of all), the current one first. */
   async versions(name?: string): Promise<WorkflowVersion[]> {
     if (name !== undefined) checkName(name, 'name');
-    const stored = await listDefinitions(this.store.reader, name);
-    return stored.map(({ program: _program, ...version }) => version);
+    return listDefinitions(this.store.reader, name);
   }
 
   /** The version that starts without a loaded flow use: from the CLI, by schedule, from API-only processes. */

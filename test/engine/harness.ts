@@ -65,7 +65,9 @@ export class Harness {
     const program = compile(source, { file: `${name}.flow` });
     const version = createHash('sha256').update(source).digest('hex');
     this.flows.set(name, { version, program, allow: undefined });
-    await upsertDefinitions(this.store.db, [{ name, version, source, file: `${name}.flow`, program: saveProgram(program), allow: {} }]);
+    await upsertDefinitions(this.store.db, [
+      { name, version, source, file: `${name}.flow`, fingerprint: program.fingerprint, program: saveProgram(program), allow: {} },
+    ]);
     return version;
   }
 

@@ -67,10 +67,12 @@ describe('an edited snapshot', () => {
     ['a bound function that does not exist', 1, /Promise\.resolveFunction/, 'constructor'],
     ['a built-in that does not exist', 7, /Math\.max/, '__proto__'],
     ['an error kind that does not exist', 5, /TypeError/, 'constructor'],
-    ['a next number that is not exact', 0, /^\[1,2,/, '[1,9007199254740991,'],
-    ['a next number that was given away', 0, /^\[1,2,/, '[1,1,'],
-    ['another format', 0, /^\[1,/, '[-1,'],
-    ['a format that is no number', 0, /^\[1,/, '["__proto__",'],
+    ['a next number that is not exact', 0, /^\[2,("\w+"),2,/, '[2,$1,9007199254740991,'],
+    ['a next number that was given away', 0, /^\[2,("\w+"),2,/, '[2,$1,1,'],
+    ['another format', 0, /^\[2,/, '[-1,'],
+    ['a format that is no number', 0, /^\[2,/, '["__proto__",'],
+    ['a program that is no string', 0, /"\w{12}"/, '{}'],
+    ['the name of another program', 0, /"\w{12}"/, '"__proto__"'],
   ])('is refused: %s', (_what, at, from, to) => {
     const { program, text, events } = CASES[at];
     const damaged = text.replace(from, to);

@@ -160,4 +160,12 @@ if (i >= 1) outcomes.push('ge'); if (i !== 2) outcomes.push('ne'); while (!(i > 
 return [outcomes, answer, i, await follow, late || 'never']`,
     after: [[done(2, 'answered')], [{ kind: 'timer', id: 1 }]],
   },
+  {
+    name: 'names-its-program',
+    source: `let sum = 0; const seen = new Set()
+for (const n of [1, 2, 3]) { const more = await Task.run('t', n); sum += more; seen.add(n) }
+return [sum, [...seen]]`,
+    before: [[done(1, 10)]],
+    after: [[done(2, 20)], [done(3, 30)]],
+  },
 ];

@@ -9,7 +9,7 @@ const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const context = { executionId: 'e', rootId: 'e', parentId: null, workflow: 'order', version: 'v', startedAt: 0, tags: [] };
 const host = { now: () => 0, random: () => 0.5, uuid: () => '00000000-0000-4000-8000-000000000000' };
 
-it('takes at most 1,024 bytes', () => {
+it('takes at most 400 bytes', () => {
   const answers: Record<string, unknown> = JSON.parse(read('order.tasks.json'));
   const run = startRun(compile(read('order.flow'), { file: 'order.flow' }), { inputs: read('order.inputs.json'), context });
   let events: FlowEvent[] = [];
@@ -21,5 +21,5 @@ it('takes at most 1,024 bytes', () => {
       effect.kind === 'task' ? [{ kind: 'completed' as const, id: effect.id, value: JSON.stringify(answers[effect.name]) }] : [],
     );
   }
-  expect(Buffer.byteLength(run.snapshot())).toBeLessThanOrEqual(1_024);
+  expect(Buffer.byteLength(run.snapshot())).toBeLessThanOrEqual(400);
 });

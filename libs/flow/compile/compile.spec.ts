@@ -38,6 +38,24 @@ describe('a compiled program', () => {
     expect(saveProgram(compile(source))).toBe(saveProgram(compile(source)));
   });
 
+  it('has a fingerprint of what it does, not of where it was found, and keeps it when it is stored', () => {
+    const { fingerprint } = compile(source, { file: 'a.flow' });
+    expect(fingerprint).toMatch(/^[0-9a-f]{12}$/);
+    expect(compile(source, { file: 'b/a.flow' }).fingerprint).toBe(fingerprint);
+    expect(loadProgram(saveProgram(compile(source))).fingerprint).toBe(fingerprint);
+    const others = [
+      `${source} `,
+      `${source}\n`,
+      source.replace('x = 1', 'x = 2'),
+      source.replace("'a'", "'b'"),
+      source.replace('++', '--'),
+    ];
+    const prints = others.map((other) => compile(other).fingerprint);
+    // Blanks at the end are no part of the program.
+    expect(prints.map((print) => print === fingerprint)).toEqual([true, true, false, false, false]);
+    expect(new Set(prints).size).toBe(4);
+  });
+
   it('runs the same after it was stored', () => {
     const inputs = { a: { x: 1 }, b: { x: 2, y: ['z'] }, c: {} };
     const { result } = begin(loadProgram(saveProgram(compile(source, { file: 'spec.flow' }))), { inputs });
@@ -114,6 +132,18 @@ describe('a stored program', () => {
     const program = JSON.parse(text);
     damage(program);
     expect(() => loadProgram(JSON.stringify(program))).toThrow(FlowSnapshotError);
+  });
+
+  it.each<[string, string, (program: Program & Record<string, unknown>) => void]>([
+    ['a newer version', 'FLOW_NEWER_FORMAT', (p) => Object.assign(p, { version: 2 })],
+    ['an instruction added later', 'FLOW_NEWER_FORMAT', (p) => Object.assign(p.functions[0].code, { 0: OPCODES.length })],
+    ['an older version that never was', 'FLOW_SNAPSHOT', (p) => Object.assign(p, { version: 0 })],
+    ['an instruction that is none', 'FLOW_SNAPSHOT', (p) => Object.assign(p.functions[0].code, { 0: -1 })],
+    ['a damaged fingerprint', 'FLOW_SNAPSHOT', (p) => Object.assign(p, { fingerprint: 7 })],
+  ])('with %s is refused with %s', (_what, code, change) => {
+    const program = JSON.parse(text);
+    change(program);
+    expect(() => loadProgram(JSON.stringify(program))).toThrow(expect.objectContaining({ code }));
   });
 });
 

@@ -26,7 +26,7 @@ export class FunctionTooLarge extends Error {
   }
 }
 
-export function compileTree(ast: Tree, source: string, file: string, resolution: Resolution): Program {
+export function compileTree(ast: Tree, source: string, file: string, resolution: Resolution): Omit<Program, 'fingerprint'> {
   const pool = new ConstantPool();
   const functions: FunctionCode[] = [];
   const compilation: Compilation = {

@@ -5,6 +5,8 @@ export const PROGRAM_VERSION = 1;
 
 export interface Program {
   readonly version: number;
+  /** Names the program among those that different compilers make of one source; a snapshot says which one it belongs to. */
+  readonly fingerprint: string;
   readonly file: string;
   /** functions[0] is the main body. */
   readonly functions: readonly FunctionCode[];

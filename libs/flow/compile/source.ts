@@ -8,6 +8,7 @@ import { LineMap } from '../parse/line-map.js';
 import { resolve } from '../scope/resolve.js';
 import { globalMembers, globalNames } from '../vm/registry.js';
 import { compileTree, FunctionTooLarge } from './compile.js';
+import { fingerprintOf } from './fingerprint.js';
 import type { Program } from './program.js';
 
 export interface CompileOptions {
@@ -35,7 +36,8 @@ function build(source: string, { file = 'flow', limits }: CompileOptions): { pro
   const all = [...diagnostics, ...checkSyntax(ast, source, file), ...scopeFaults].sort((a, b) => a.start - b.start);
   if (all.length > 0) return { diagnostics: all };
   try {
-    return { program: compileTree(ast, source, file, resolution), diagnostics: [] };
+    const compiled = compileTree(ast, source, file, resolution);
+    return { program: { ...compiled, fingerprint: fingerprintOf(compiled) }, diagnostics: [] };
   } catch (error) {
     if (!(error instanceof FunctionTooLarge)) throw error;
     const { start, message } = error;

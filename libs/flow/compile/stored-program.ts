@@ -1,6 +1,7 @@
 // Programs as text, to be stored with their definition, and back, checked.
 
 import { FlowSnapshotError } from '../errors.js';
+import { fingerprintOf } from './fingerprint.js';
 import { OP, OPCODES } from './opcodes.js';
 import { type FunctionCode, PROGRAM_VERSION, type Program } from './program.js';
 import { measureStack, oversize } from './verify.js';
@@ -9,10 +10,11 @@ export function saveProgram(program: Program): string {
   return JSON.stringify(program);
 }
 
-/** Throws FlowSnapshotError when the text is damaged or of a version that this package does not know. */
+/** Throws FlowSnapshotError when the text is damaged, or needs a newer release of this package (`FLOW_NEWER_FORMAT`). */
 export function loadProgram(text: string): Program {
   try {
     const program = JSON.parse(text) as Program;
+    if (isNewer(program)) throw new NewerFormat();
     if (program.version !== PROGRAM_VERSION) throw new Error(`its version is ${program.version}, known is ${PROGRAM_VERSION}`);
     if (typeof program.file !== 'string') throw new Error('it has no file name');
     const constantsOk =
@@ -25,12 +27,38 @@ export function loadProgram(text: string): Program {
     for (const fn of program.functions) verifyClosures(program, fn);
     const [main] = program.functions;
     if (!main.isAsync || main.captures.length > 0) throw new Error('its main body is damaged');
+    if (program.fingerprint === undefined) return { ...program, fingerprint: fingerprintOf(program) };
+    if (typeof program.fingerprint !== 'string') throw new Error('its fingerprint is damaged');
     return program;
   } catch (error) {
+    if (error instanceof NewerFormat)
+      throw new FlowSnapshotError(
+        'The stored program was compiled by a newer release of this package and uses what this release does not know. Upgrade the package.',
+        { code: 'FLOW_NEWER_FORMAT' },
+      );
     throw new FlowSnapshotError(`The stored program cannot be loaded: ${(error as Error).message}. Compile its source again.`, {
       cause: error,
     });
   }
+}
+
+class NewerFormat extends Error {}
+
+/** Instructions are only ever added, so an unknown one with a higher number is a newer release's. */
+function isNewer(program: Program): boolean {
+  if (Number.isSafeInteger(program.version) && program.version > PROGRAM_VERSION) return true;
+  if (!Array.isArray(program.functions)) return false;
+  return program.functions.some((fn) => Array.isArray(fn?.code) && usesUnknownInstruction(fn.code));
+}
+
+function usesUnknownInstruction(code: readonly number[]): boolean {
+  for (let ip = 0; ip < code.length; ) {
+    const opcode = OPCODES[code[ip]];
+    // What follows an unknown instruction cannot be told apart from its operands.
+    if (!opcode) return Number.isSafeInteger(code[ip]) && code[ip] >= OPCODES.length;
+    ip += 1 + opcode.operands.length;
+  }
+  return false;
 }
 
 /** A function that captures what its maker does not have would read beyond its registers. */

@@ -1,6 +1,7 @@
-// The snapshot format, version 1: what each array in the JSON text means.
+// The snapshot format, version 2: what each array in the JSON text means.
 //
-// [version, nextId, pending, table, forgotten?]
+// [version, fingerprint, nextId, pending, table, forgotten?]
+//   fingerprint: of the program that the instruction pointers and slots belong to; empty after an upgrade from version 1
 //   pending:   [id, kind, name, promise, timeoutMs?, muted?] of every unanswered durable call; kind is an index of CALL_KINDS, a
 //              muted wait has a 1 (and null for no timeout)
 //   table:     objects that are referred to more than once (or nested too deeply), by index
@@ -9,7 +10,7 @@
 // Values: strings, finite numbers, booleans and null are themselves; a JSON object is a plain object; an empty array is
 // undefined; every other array begins with a tag of `Tag`. Reactions begin with a tag of `ReactionTag`.
 
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
 
 /** Nesting up to which single-use objects are written in place: bounds host recursion on both ways. */
 export const INLINE_DEPTH = 40;

@@ -35,6 +35,7 @@ export function readSnapshot(vm: Vm, text: string): void {
   try {
     new Reader(vm).read(upgrade(JSON.parse(text)));
   } catch (error) {
+    if (error instanceof FlowSnapshotError) throw error;
     const reason = error instanceof Damage ? error.message : 'it is not what a snapshot of this version looks like';
     throw new FlowSnapshotError(`The snapshot cannot be restored: ${reason}.`, { cause: error });
   }
@@ -44,6 +45,16 @@ class Damage extends Error {}
 
 function damaged(reason: string): never {
   throw new Damage(reason);
+}
+
+/** Built-ins are only ever added. */
+function unknownBuiltIn(name: Json): never {
+  throw new FlowSnapshotError(
+    `The snapshot holds the built-in ${name}, which this release of the package does not have. Upgrade the package.`,
+    {
+      code: 'FLOW_NEWER_FORMAT',
+    },
+  );
 }
 
 type Restored = HeapObject | Cell | Combinator;
@@ -62,7 +73,8 @@ class Reader {
   constructor(private readonly vm: Vm) {}
 
   read(top: Json): void {
-    const [, nextId, pending, table, forgotten = []] = list(top, 'the snapshot');
+    const [, fingerprint, nextId, pending, table, forgotten = []] = list(top, 'the snapshot');
+    this.checkProgram(text(fingerprint));
     const { calls } = this.vm;
     calls.nextId = count(nextId, 'the next call number');
     if (calls.nextId > MAX_CALLS) damaged('the next call number is out of range');
@@ -77,6 +89,16 @@ class Reader {
       calls.forgotten.set(this.callId(id), text(name));
     }
     if (calls.pending.size === 0) damaged('nothing is pending');
+  }
+
+  /** Instruction pointers and slots mean something only in the program that the snapshot was taken of. */
+  private checkProgram(fingerprint: string): void {
+    const { program } = this.vm;
+    if (fingerprint === '' || fingerprint === program.fingerprint) return;
+    throw new FlowSnapshotError(
+      `The snapshot belongs to program ${fingerprint}, and this is program ${program.fingerprint} (${program.file}). Load the program that the run began with.`,
+      { code: 'FLOW_OTHER_PROGRAM' },
+    );
   }
 
   private callId(json: Json): number {
@@ -109,7 +131,7 @@ class Reader {
       case Tag.UNINITIALIZED:
         return UNINITIALIZED;
       case Tag.NATIVE:
-        return registry().byName.get(text(json[1])) ?? damaged(`there is no built-in ${json[1]}`);
+        return registry().byName.get(text(json[1])) ?? unknownBuiltIn(json[1]);
       case Tag.CONTEXT:
         return json[1] === 1 ? this.vm.context.props.tags : this.vm.context;
       case Tag.MAIN:
@@ -160,7 +182,7 @@ class Reader {
       case Tag.FUNCTION:
         return new FunctionObject(this.code(json[1]), [], json[2] === 0 ? null : text(json[2]));
       case Tag.BOUND:
-        return new BoundNative(registry().bound.get(text(json[1])) ?? damaged(`there is no built-in ${json[1]}`), []);
+        return new BoundNative(registry().bound.get(text(json[1])) ?? unknownBuiltIn(json[1]), []);
       case Tag.EXTRA:
         if (Array.isArray(json[3]) && json[3][0] === Tag.EXTRA) damaged('an object is wrapped twice');
         return this.shell(json[3]);

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { begin, resume } from '../../../test/support/flow-driver.js';
-import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram } from '../index.js';
+import { begin, CONTEXT, resume } from '../../../test/support/flow-driver.js';
+import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram, restoreRun, snapshotHeader } from '../index.js';
 import { upgrade } from './upgrade.js';
 
 const CORPUS = join(process.cwd(), 'libs/flow/snapshot/corpus');
@@ -143,6 +143,35 @@ describe('a snapshot', () => {
     expect(upgrade([1, 'one'], upgraders, 3)).toEqual([3, 'one', 'two', 'three']);
     expect(() => upgrade([4], upgraders, 3)).toThrow(FlowSnapshotError);
     expect(() => upgrade([0], upgraders, 3)).toThrow(FlowSnapshotError);
+  });
+
+  it('names its program and is refused by another one, whatever that would make of it', () => {
+    const source = `const x = await Task.run('t'); return x`;
+    const { program, run } = begin(source);
+    const text = run.snapshot();
+    expect(snapshotHeader(text)).toEqual({ format: 2, fingerprint: program.fingerprint });
+    // Nothing in it differs but a constant that the rest of the run does not need.
+    const other = compile(source.replace("'t'", "'u'"));
+    expect(() => restoreRun(other, text, { context: CONTEXT })).toThrow(
+      expect.objectContaining({ code: 'FLOW_OTHER_PROGRAM', message: expect.stringContaining(`program ${program.fingerprint}`) }),
+    );
+    expect(() => describeRun(other, text)).toThrow(expect.objectContaining({ code: 'FLOW_OTHER_PROGRAM' }));
+  });
+
+  it.each([
+    ['format', (text: string) => text.replace('[2,', '[3,')],
+    ['built-in', (text: string) => text.replace('"Math.max"', '"Math.maximum"')],
+  ])('with a %s of a newer release is told apart from a damaged one', (_what, change) => {
+    const { program, run } = begin(`const f = Math.max; const x = await Task.run('t'); return f(x, 1)`);
+    const text = change(run.snapshot());
+    expect(text).not.toBe(run.snapshot());
+    expect(() => restoreRun(program, text, { context: CONTEXT })).toThrow(expect.objectContaining({ code: 'FLOW_NEWER_FORMAT' }));
+    expect(snapshotHeader(text).fingerprint).toBe(program.fingerprint);
+    expect(() => restoreRun(program, text.slice(0, -1), { context: CONTEXT })).toThrow(expect.objectContaining({ code: 'FLOW_SNAPSHOT' }));
+  });
+
+  it.each(['', '{}', '[]', '["2"]', 'null'])('has no header when it is none: %s', (text) => {
+    expect(snapshotHeader(text)).toEqual({ format: Number.NaN, fingerprint: undefined });
   });
 
   it.each(readdirSync(CORPUS))('loads for ever: %s', (file) => {

@@ -6,8 +6,13 @@ import { type Json, SNAPSHOT_VERSION } from './format.js';
 /** Turns a snapshot of one version into the next one's. */
 export type Upgrader = (snapshot: Json[]) => Json[];
 
-/** By the version they start from. The first format is still the present one, so there is none yet. */
-const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map();
+/** By the version they start from. */
+const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map([[1, withFingerprint]]);
+
+/** The first format did not name its program. */
+function withFingerprint([, ...rest]: Json[]): Json[] {
+  return [2, '', ...rest];
+}
 
 export function upgrade(json: Json, upgraders = UPGRADERS, present: number = SNAPSHOT_VERSION): Json[] {
   if (!Array.isArray(json) || typeof json[0] !== 'number') throw new FlowSnapshotError('The text is not a snapshot.');
@@ -15,8 +20,11 @@ export function upgrade(json: Json, upgraders = UPGRADERS, present: number = SNA
   while (snapshot[0] !== present) {
     const version = snapshot[0] as number;
     const upgrader = upgraders.get(version);
-    if (!upgrader || version > present)
-      throw new FlowSnapshotError(`The snapshot has format ${version}; this package reads formats up to ${present}. Upgrade the package.`);
+    if (Number.isSafeInteger(version) && version > present)
+      throw new FlowSnapshotError(`The snapshot has format ${version}; this package reads formats up to ${present}. Upgrade the package.`, {
+        code: 'FLOW_NEWER_FORMAT',
+      });
+    if (!upgrader) throw new FlowSnapshotError(`The snapshot has format ${version}, which never was.`);
     snapshot = upgrader(snapshot);
     if (!((snapshot[0] as number) > version)) throw new FlowSnapshotError(`The upgrade from format ${version} leads nowhere.`);
   }

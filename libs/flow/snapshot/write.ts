@@ -73,7 +73,7 @@ class Writer {
       pending.push(call);
     }
     for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
-    const top: Json[] = [SNAPSHOT_VERSION, calls.nextId, pending, this.table];
+    const top: Json[] = [SNAPSHOT_VERSION, this.vm.program.fingerprint, calls.nextId, pending, this.table];
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
     return JSON.stringify(top);
   }

@@ -14,6 +14,7 @@ import { WorkQueueEntity } from './work-queue.entity.js';
 import { WorkerHeartbeatEntity } from './worker-heartbeat.entity.js';
 import { WorkflowDefinitionEntity } from './workflow-definition.entity.js';
 import { WorkflowExecutionContextEntity } from './workflow-execution-context.entity.js';
+import { WorkflowProgramEntity } from './workflow-program.entity.js';
 
 /** The entities of Rhythm's own DataSource. */
 export const entities = [
@@ -25,6 +26,7 @@ export const entities = [
   ClaimEntity,
   ResumeGroupEntity,
   WorkflowDefinitionEntity,
+  WorkflowProgramEntity,
   WorkflowExecutionContextEntity,
   WorkerHeartbeatEntity,
   MarkedExecutionEntity,
@@ -47,5 +49,6 @@ export {
   WorkerHeartbeatEntity,
   WorkflowDefinitionEntity,
   WorkflowExecutionContextEntity,
+  WorkflowProgramEntity,
   WorkQueueEntity,
 };

@@ -1,4 +1,4 @@
-// A version of a workflow: its text and its compiled program, by content hash.
+// A version of a workflow: its text and what it may name, by content hash.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -17,10 +17,6 @@ export class WorkflowDefinitionEntity {
   /** The file it came from, for messages. */
   @Column({ type: 'text', nullable: true })
   file!: string | null;
-
-  /** The compiled program as `saveProgram` wrote it, so that an old run never depends on a newer compiler. */
-  @Column({ type: 'text' })
-  program!: string;
 
   /** What its runs may name: arrays of names by kind, a kind that is absent allows every name. */
   @Column({ type: 'jsonb' })
