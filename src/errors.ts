@@ -83,6 +83,24 @@ export class ExecutionConflictError extends RhythmError {
   }
 }
 
+/** A signal was sent to a task; only workflows take signals. Nothing was written. */
+export class SignalToTaskError extends InvalidArgumentError {
+  constructor(
+    readonly executionId: string,
+    readonly task: string,
+    readonly parentId: string | null,
+  ) {
+    super(
+      'RHYTHM_SIGNAL_TO_TASK',
+      'executionId',
+      `Execution "${executionId}" is a task ("${task}"), and only workflows take signals. ` +
+        (parentId === null
+          ? 'Send the signal to a workflow, or end the task from outside with ctx.completeLater() and CompletionService.'
+          : `The workflow that called it is "${parentId}".`),
+    );
+  }
+}
+
 /** The execution is not in a state in which this can be done. */
 export class ExecutionStateError extends RhythmError {
   constructor(

@@ -1,20 +1,24 @@
-// Deletes events and signals that reached a run after it had ended.
+// Deletes events and signals that nobody will take: those of executions that have ended, and the signals of tasks.
 
 import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
 // A child may tell its parent in the very moment in which the parent ends: neither sees the other, and the event is left over.
+// A task takes no signals at all; one may have been sent before the task was started under that id.
 const DROP_LATE = sql(
   'drop_late_events',
-  `WITH ended AS MATERIALIZED (
-    SELECT e.id, e.bucket FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-    WHERE e.status IN ('completed', 'cancelled') OR (e.type = 'task' AND e.status = 'failed')
-  ), no_signals AS (DELETE FROM rhythm.signals s USING ended e WHERE s.execution_id = e.id AND s.bucket = e.bucket
+  `WITH no_signals AS (
+    DELETE FROM rhythm.signals s USING unnest($1::text[], $2::smallint[]) AS d(id, bucket)
+    WHERE s.execution_id = d.id AND s.bucket = d.bucket AND EXISTS (
+      SELECT 1 FROM rhythm.executions e WHERE e.id = d.id AND e.bucket = d.bucket AND (e.status IN ('completed', 'cancelled') OR e.type = 'task'))
   )
-  DELETE FROM rhythm.inbox i USING ended e WHERE i.execution_id = e.id AND i.bucket = e.bucket`,
+  DELETE FROM rhythm.inbox i USING unnest($1::text[], $2::smallint[]) AS d(id, bucket)
+  WHERE i.execution_id = d.id AND i.bucket = d.bucket AND EXISTS (
+    SELECT 1 FROM rhythm.executions e WHERE e.id = d.id AND e.bucket = d.bucket
+      AND (e.status IN ('completed', 'cancelled') OR (e.type = 'task' AND e.status = 'failed')))`,
 );
 
-/** Deletes the events of those executions that have ended for good. */
+/** Deletes the events of those executions that have ended for good, and the signals of tasks. */
 export async function dropLateEvents(db: Runner, ids: readonly string[]): Promise<void> {
   await db.rows(DROP_LATE, [ids, ids.map(bucketOf)]);
 }

@@ -1,10 +1,11 @@
-// Finds and removes signals that waited too long for a run that never started.
+// Finds and removes signals that waited too long for a workflow run that never started.
 
 import { type Runner, sql } from './statement.js';
 
-// A signal may come before its run, so it is kept; how long, retention says. Only people ask for this, now and then: the
+// A signal may come before its run, so it is kept; how long, retention says. If it is a task that starts under that id, nobody
+// will take the signal. Only people ask for this, now and then: the
 // table is small (a run takes its signals with it), and an index by age would cost every sender.
-const MATCH = `s.created_at < $1 AND NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket)`;
+const MATCH = `s.created_at < $1 AND NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket AND e.type = 'workflow')`;
 
 const COUNT = sql('count_orphan_signals', `SELECT count(*)::integer AS n FROM rhythm.signals s WHERE ${MATCH}`);
 
@@ -13,7 +14,7 @@ const REMOVE = sql(
   `DELETE FROM rhythm.signals WHERE ctid = ANY(ARRAY(SELECT s.ctid FROM rhythm.signals s WHERE ${MATCH} LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING seq`,
 );
 
-/** How many signals sent before a time are for an id that has no execution. */
+/** How many signals sent before a time are for an id that has no workflow run. */
 export async function countOrphanSignals(db: Runner, sentBefore: Date): Promise<number> {
   return (await db.rows<{ n: number }>(COUNT, [sentBefore]))[0].n;
 }

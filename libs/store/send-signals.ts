@@ -24,11 +24,14 @@ export interface SignalOutcome {
   ended: boolean;
   /** The queue in which its run was woken, for a hint. */
   queue?: string;
+  /** The execution is a task, which takes no signals: nothing was written. */
+  refused?: { name: string; parentId: string | null };
 }
 
 // A run whose start is not visible yet (its transaction is open, or it comes later) cannot be queued from here: its first
 // turn may read the signals just before this commits. So the wake is written as due at once, and whoever moves due rows
 // looks again after the commit: either the run is there by then and is queued, or its first turn is yet to come and sees the signal.
+// If a task is there by then, the look drops the signal.
 const SEND = sql(
   'send_signals',
   `WITH sent AS (
@@ -38,6 +41,7 @@ const SEND = sql(
       SELECT * FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[])
         WITH ORDINALITY AS u(execution_id, bucket, name, payload, dedupe_key, n) ORDER BY n
     ) d
+    WHERE NOT EXISTS (SELECT 1 FROM rhythm.executions t WHERE t.id = d.execution_id AND t.bucket = d.bucket AND t.type = 'task')
     ON CONFLICT (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
     RETURNING execution_id, bucket, seq, dedupe_key
   ), woken AS (
@@ -51,28 +55,46 @@ const SEND = sql(
     WHERE NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket)
     RETURNING execution_id
   )
-  SELECT s.execution_id, s.dedupe_key, (SELECT w.queue FROM woken w WHERE w.execution_id = s.execution_id) AS queue,
+  SELECT s.execution_id, NULL AS task, NULL AS "parentId", s.dedupe_key, (SELECT w.queue FROM woken w WHERE w.execution_id = s.execution_id) AS queue,
     EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket AND e.status IN ('completed', 'cancelled')) AS ended
-  FROM sent s`,
+  FROM sent s
+  UNION ALL
+  SELECT t.id, t.target_name, t.parent_id, NULL, NULL, false
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions t ON t.id = d.id AND t.bucket = d.bucket AND t.type = 'task'`,
 );
+
+interface SentRow {
+  execution_id: string;
+  /** The name of the task that is not sent to. */
+  task: string | null;
+  parentId: string | null;
+  dedupe_key: string | null;
+  queue: string | null;
+  ended: boolean;
+}
 
 /** Stores signals and wakes their runs. May join the caller's transaction: it only inserts. */
 export async function sendSignals(db: Runner, signals: readonly NewSignal[]): Promise<SignalOutcome[]> {
-  const rows = await db.rows<{ execution_id: string; dedupe_key: string | null; queue: string | null; ended: boolean }>(SEND, [
+  const found = await db.rows<SentRow>(SEND, [
     signals.map((signal) => signal.executionId),
     signals.map((signal) => bucketOf(signal.executionId)),
     signals.map((signal) => signal.name),
     signals.map((signal) => signal.payload ?? null),
     signals.map((signal) => signal.dedupeKey ?? null),
   ]);
+  const tasks = new Map(
+    found.flatMap(({ execution_id, task, parentId }) => (task === null ? [] : [[execution_id, { name: task, parentId }]])),
+  );
+  const rows = found.filter((row) => row.task === null);
   const stored = new Set(rows.map((row) => JSON.stringify([row.execution_id, row.dedupe_key])));
   const ended = new Set(rows.filter((row) => row.ended).map((row) => row.execution_id));
   const queues = new Map(rows.map((row) => [row.execution_id, row.queue ?? undefined]));
   return signals.map(({ executionId, dedupeKey }) => ({
     executionId,
-    accepted: dedupeKey === undefined || stored.delete(JSON.stringify([executionId, dedupeKey])),
-    known: queues.get(executionId) !== undefined,
+    accepted: !tasks.has(executionId) && (dedupeKey === undefined || stored.delete(JSON.stringify([executionId, dedupeKey]))),
+    known: tasks.has(executionId) || queues.get(executionId) !== undefined,
     ended: ended.has(executionId),
     queue: queues.get(executionId),
+    refused: tasks.get(executionId),
   }));
 }

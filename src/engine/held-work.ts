@@ -12,6 +12,8 @@ export interface HeldItem extends ClaimedItem {
   claimedAt: number;
   /** The process's monotonic clock at the same moment. */
   claimedAtMonotonic: number;
+  /** A task that was woken and is to be run: its events are looked at first, because a cancel may be among them. */
+  lookFirst?: boolean;
   /** Set while user code runs for it. */
   stop?: (reason: StopReason) => void;
   /** Nothing may be written for it any more. */
@@ -48,15 +50,28 @@ export class HeldWork {
     this.asked.delete(claimId);
   }
 
-  /** Takes an answered claim. The same run queued twice is one item; a look at its events goes before another attempt. */
+  /** Takes an answered claim. The same run queued twice is one item; of a task, a look at its events goes before the attempt. */
   take(claim: Pick<Claim, 'claimId' | 'items' | 'now'>): HeldItem[] {
     this.asked.delete(claim.claimId);
     const unique = new Map<string, HeldItem>();
     const claimedAtMonotonic = performance.now();
     for (const item of claim.items) {
       const twin = unique.get(item.id);
-      if (!twin || (twin.run && !item.run))
-        unique.set(item.id, { ...item, claimId: claim.claimId, claimedAt: claim.now, claimedAtMonotonic, stop: undefined, dropped: false });
+      if (!twin) {
+        unique.set(item.id, {
+          ...item,
+          claimId: claim.claimId,
+          claimedAt: claim.now,
+          claimedAtMonotonic,
+          lookFirst: false,
+          stop: undefined,
+          dropped: false,
+        });
+      } else if (twin.run !== item.run) {
+        // One row to run it and one to look at it: neither may be lost.
+        twin.run = true;
+        twin.lookFirst = true;
+      }
     }
     const held = [...unique.values()];
     if (held.length > 0) this.open.set(claim.claimId, { left: held.length, writing: 0 });

@@ -17,6 +17,8 @@ export class TurnLane {
     private readonly place: Workplace,
     private readonly link: Link,
     private readonly guard: PoisonGuard,
+    /** Runs a task that was looked at first. */
+    private readonly perform: (item: HeldItem) => void,
   ) {
     const { programs, tasks, options, events, random, snapshots } = place.parts;
     this.runner = new TurnRunner({ programs, tasks, options, events, random, uuid: () => crypto.randomUUID(), snapshots });
@@ -33,17 +35,26 @@ export class TurnLane {
     }
     const contexts = items.filter((item) => item.type === 'workflow' && !cached.has(item.id));
     place.looking += items.length;
+    // Tasks that are run after the look keep their room.
+    const toRun = items.filter((item) => item.run).length;
+    place.reserved += toRun;
+    const settled = new Set(items);
     try {
       // The lists of the runs are read meanwhile, so that their turns find them at hand.
       const [{ runs, events }] = await Promise.all([loadRuns(this.link, contexts, items), this.readAllowLists(items)]);
       const states = new Map<string, TurnState>([...cached, ...runs.map((run) => [run.id, { loaded: run }] as const)]);
-      for (const item of items) await this.advance(item, states.get(item.id), events.get(item.id) ?? []);
+      for (const item of items) {
+        const found = events.get(item.id) ?? [];
+        if (item.type === 'workflow') await this.advance(item, states.get(item.id), found);
+        else if (this.begin(item, found)) settled.delete(item);
+      }
     } catch (error) {
       place.trouble('load', error);
       await this.loadLater(items, error);
     } finally {
-      for (const item of items) this.guard.settle(item);
+      for (const item of settled) this.guard.settle(item);
       place.looking -= items.length;
+      place.reserved -= toRun;
       place.loops.claims.roomFreed();
     }
   }
@@ -89,7 +100,6 @@ export class TurnLane {
     const { place } = this;
     if (item.dropped) return;
     const order = events.find((event) => event.kind === 'cancel');
-    if (item.type === 'task') return void (order ? this.cancelTask(item, order) : place.finish(item));
     // A paused run moves for nothing but a cancel, and so does one whose time has not come: the resume and the timer wake
     // them. A run that is gone needs nothing.
     const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
@@ -104,6 +114,19 @@ export class TurnLane {
       if (error instanceof OutOfReachError) void place.release([item], OUT_OF_REACH_MS);
       else this.fail(item, error);
     }
+  }
+
+  // Acts on the events of a task. True when it is run: whoever runs it settles it.
+  private begin(item: HeldItem, events: readonly StoredEvent[]): boolean {
+    const { place } = this;
+    if (item.dropped) return false;
+    // Sent before the task was started under that id: a task takes no signals.
+    if (events.some((event) => event.kind === 'signal')) void place.dropLate([item.id]);
+    const order = events.find((event) => event.kind === 'cancel');
+    if (order) void this.cancelTask(item, order);
+    else if (item.run) this.perform(item);
+    else void place.finish(item);
+    return !order && item.run;
   }
 
   private async submit(item: HeldItem, outcome: TurnOutcome): Promise<void> {

@@ -44,7 +44,9 @@ export class Worker {
     const eager = new EagerDispatch(place, (item) => this.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));
     this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
-    this.turns = new TurnLane(place, reading, this.guard);
+    this.turns = new TurnLane(place, reading, this.guard, (item) => {
+      if (!this.perform(item)) void this.passOn([item]);
+    });
     this.tasks = new TaskLane(place, this.turns, this.guard, announcer);
 
     const shared = { store, workerId: this.id, held: place.held, options, events };
@@ -115,7 +117,7 @@ export class Worker {
     let looked: Promise<void> | undefined;
     try {
       for (const item of await this.guard.admit(claimed)) {
-        if (item.type !== 'task' || !item.run) toLookAt.push(item);
+        if (item.type !== 'task' || !item.run || item.lookFirst) toLookAt.push(item);
         else if (!this.perform(item)) unknown.push(item);
       }
       if (unknown.length > 0) void this.passOn(unknown);

@@ -1,6 +1,6 @@
 // What the lanes of one worker share: its id, its clock, what it holds, and the ways to let go of it.
 
-import { ANY, giveBackItems, moveToLanes, noteExecution, noWorkerHas, putOffItems } from '../../libs/store/index.js';
+import { ANY, dropLateEvents, giveBackItems, moveToLanes, noteExecution, noWorkerHas, putOffItems } from '../../libs/store/index.js';
 import { didYouMean } from '../nearest.js';
 import type { ClaimLoop } from './claim-loop.js';
 import type { Committer, FinishedWork } from './committer.js';
@@ -132,6 +132,18 @@ export class Workplace {
         return this.loops.committer.tidy();
       } catch (error) {
         this.trouble('give back', error);
+        await new Promise((resolve) => setTimeout(resolve, RELEASE_RETRY_MS));
+      }
+    }
+  }
+
+  /** Deletes what came for executions that will not take it. Tried until it is done: nobody else would look for it. */
+  async dropLate(ids: readonly string[]): Promise<void> {
+    while (!this.closed) {
+      try {
+        return await dropLateEvents(this.parts.store.db, ids);
+      } catch (error) {
+        this.trouble('late events', error);
         await new Promise((resolve) => setTimeout(resolve, RELEASE_RETRY_MS));
       }
     }

@@ -7,6 +7,7 @@ import { checkAnyId, checkKeys, checkName, checkText, MAX_KEY_LENGTH } from '../
 import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
+import { SignalToTaskError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
 
@@ -44,7 +45,10 @@ export class SignalService {
     this.store = database.store;
   }
 
-  /** Sends a signal. It is kept until a wait takes it, also when the run has not begun to wait, or not been started yet. */
+  /**
+   * Sends a signal. It is kept until a wait takes it, also when the run has not begun to wait, or not been started yet.
+   * Throws a `SignalToTaskError`, and writes nothing, when the execution is a task.
+   */
   async send(executionId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal> {
     const { key, manager } = checkKeys<SignalOptions>(options, ['key', 'manager'], 'options');
     const signal = {
@@ -56,7 +60,8 @@ export class SignalService {
     const [sent] = manager
       ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => sendSignals(db, [signal]))
       : await sendSignals(this.store.db, [signal]);
-    const { accepted, known, ended, queue } = sent!;
+    const { accepted, known, ended, queue, refused } = sent!;
+    if (refused) throw new SignalToTaskError(executionId, refused.name, refused.parentId);
     if (!accepted) return this.twin(executionId);
     this.announce(queue, manager);
     return { accepted, known, ended };

@@ -2,6 +2,8 @@
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { Task } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
@@ -42,17 +44,27 @@ const FLOWS = [
   { name: 'one', source: 'return await Signal.when("go")' },
   { name: 'three', source: 'const got = []\nwhile (got.length < 3) got.push(await Signal.when("go"))\nreturn got' },
   { name: 'patient', source: 'try {\n  return await Signal.when("go", { timeout: "100ms" })\n} catch (error) {\n  return error.name\n}' },
+  { name: 'calls', source: 'return await Task.run("double", Inputs)' },
   {
     name: 'race',
     source: 'await Promise.race([Signal.when("go"), Timer.sleep(50)])\nawait Timer.sleep(50)\nreturn await Signal.when("go")',
   },
 ];
 
+@Injectable()
+class Tasks {
+  @Task('double')
+  double(n: number) {
+    return n * 2;
+  }
+}
+
 describe('a signal', () => {
   const database = useTestDatabase();
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp(database, { flows: FLOWS }, { providers: [Reminders] });
+    const imports = [TypeOrmModule.forRoot({ type: 'postgres', url: database.url })];
+    app = await startApp(database, { flows: FLOWS }, { imports, providers: [Reminders, Tasks] });
   });
   const result = (id: string) => app.executions.result(id, { timeout: '10s' });
 
@@ -114,5 +126,50 @@ describe('a signal', () => {
     await expect(app.signals.send('x', 'a'.repeat(201))).rejects.toThrow(/name has 201 characters; the limit is 200/);
     await expect(app.signals.send('x', 'go', () => 1)).rejects.toThrow('payload is a function, which JSON cannot hold.');
     await expect(app.signals.send('x', 'go', 1, { kee: 'k' } as object)).rejects.toThrow(/Did you mean "key"/);
+  });
+
+  // Nobody serves this queue until a worker for it is started, so that everything queued there is taken by one claim.
+  const serve = (queue: string) => startApp(database, { worker: { queues: [queue] } }, { providers: [Tasks] });
+  const refusal = {
+    code: 'RHYTHM_SIGNAL_TO_TASK',
+    path: 'executionId',
+    message: expect.stringMatching(/"a-task" is a task \("double"\), and only workflows take signals/),
+  };
+
+  it('to a task is refused, and the task runs', async () => {
+    await app.executions.start('double', 21, { id: 'a-task', queue: 'late' });
+    await expect(app.signals.send('a-task', 'go')).rejects.toMatchObject(refusal);
+    await expect(app.signals.send('a-task', 'go', 1, { key: 'k' })).rejects.toMatchObject(refusal);
+    const run = await app.app.get(DataSource).transaction(async (manager) => {
+      await expect(app.signals.send('a-task', 'go', 1, { manager })).rejects.toMatchObject(refusal);
+      // Nothing was written, and the transaction goes on.
+      return app.executions.start('one', undefined, { manager });
+    });
+    await app.signals.send(run.id, 'go', 'after the refusal');
+    expect(await result(run.id)).toBe('after the refusal');
+    const worker = await serve('late');
+    expect(await result('a-task')).toBe(42);
+    expect(await app.executions.inspect('a-task')).toMatchObject({ signals: [], timers: [] });
+    await expect(app.signals.send('a-task', 'go')).rejects.toMatchObject(refusal);
+    await worker.close();
+  });
+
+  it('to a task that is called by a workflow is refused with the id of the workflow', async () => {
+    const { id } = await app.executions.start('calls', 4);
+    expect(await result(id)).toBe(8);
+    await expect(app.signals.send(`${id}:1`, 'go')).rejects.toThrow(`The workflow that called it is "${id}".`);
+  });
+
+  it('that was sent before a task of that id exists does not keep the task from running, and is dropped', async () => {
+    await app.app.get(DataSource).transaction(async (manager) => {
+      expect(await app.signals.send('early-task', 'go', 1, { manager })).toMatchObject({ known: false });
+      await app.executions.start('double', 4, { id: 'early-task', queue: 'later' });
+    });
+    // The signal looks for its run once its transaction has committed.
+    await eventually(async () => expect((await app.executions.inspect('early-task')).timers).toEqual([]));
+    const worker = await serve('later');
+    expect(await result('early-task')).toBe(8);
+    await eventually(async () => expect((await app.executions.inspect('early-task')).signals).toEqual([]));
+    await worker.close();
   });
 });

@@ -105,7 +105,12 @@ describe('wakes', () => {
       turns: [],
       claims: [claimId],
     });
-    for (const executionId of [retried, handed]) await sendSignals(db, [{ executionId, name: 'stray' }]);
+    for (const executionId of [retried, handed]) {
+      await harness.query(
+        `INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id) VALUES ('default', 0, nextval('rhythm.queue_seq'), $2, $1)`,
+        [executionId, bucketOf(executionId)],
+      );
+    }
     const looked = await claim(db);
     expect(looked.items).toHaveLength(2);
     await giveBackItems(db, 'spec', looked.items, [looked.claimId]);

@@ -40,7 +40,7 @@ export const cleanupCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { matched, removed, kept, signals }')
     .addHelpText(
       'after',
-      '\nSafe to interrupt and to run again: each batch is a transaction of its own. Signals that waited as long for an id that never started go too, unless --status asks for some executions only.\n\nExamples:\n  rhythm cleanup --older-than 30d\n  rhythm cleanup --older-than 7d --status completed --yes',
+      '\nSafe to interrupt and to run again: each batch is a transaction of its own. Signals that waited as long for an id under which no workflow was started go too, unless --status asks for some executions only.\n\nExamples:\n  rhythm cleanup --older-than 30d\n  rhythm cleanup --older-than 7d --status completed --yes',
     )
     .action(
       context.act((flags: CleanupFlags) => {
