@@ -6,25 +6,36 @@ import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
 // The failing turn left its snapshot and its events in place, so putting the run back is all a workflow needs.
-// A child's failure among those events means that the child must run again first: it is put back too, and the event goes.
+// A child's failure among those events means that the child must run again first: it is put back too.
+// Whoever retries a child takes its failure out of the parent's events, if it is still there (`owed`): the parent, which has
+// failed because of it or has not looked yet, is told of the new outcome in its place. So a retry of the parent finds what the
+// child has come to by then: nothing yet, its result, or its next failure. A parent that has dealt with the failure is told
+// nothing more (`parent_call` goes).
+// The run is queued also when a child runs again first: that child may have been retried by somebody else meanwhile and have
+// ended, and its own wake have been taken while this run was still failed.
 // A statement reads the rows as they were before it, so the failure that the update wipes out is noted from there.
 const RETRY = sql(
   'retry_execution',
-  `WITH failed AS (
+  `WITH owed AS MATERIALIZED (
+    SELECT i.execution_id, i.bucket, i.seq FROM rhythm.executions e
+    JOIN rhythm.inbox i ON i.execution_id = e.parent_id AND i.call = e.parent_call AND i.kind = 'failed'
+    WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed'
+  ), failed AS (
     UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' THEN 'suspended' ELSE 'pending' END,
-      fence = $4, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
-      parent_call = CASE WHEN $3 THEN e.parent_call END
+      fence = $3, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
+      parent_call = CASE WHEN EXISTS (SELECT 1 FROM owed) THEN e.parent_call END
     WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed' AND (e.type = 'task' OR e.note IS NULL)
     RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
   ), blamed AS (
-    SELECT c.id, i.seq FROM failed f JOIN rhythm.inbox i ON i.execution_id = f.id AND i.bucket = f.bucket, LATERAL (
+    SELECT c.id FROM failed f JOIN rhythm.inbox i ON i.execution_id = f.id AND i.bucket = f.bucket, LATERAL (
       SELECT c.id FROM rhythm.executions c WHERE c.id = f.id || ':' || i.call AND c.bucket = f.bucket AND c.status = 'failed'
       UNION ALL
       SELECT c.id FROM rhythm.executions c WHERE c.parent_id = f.id AND c.parent_id IS NOT NULL AND NOT starts_with(c.id, c.parent_id || ':')
         AND c.parent_call = i.call AND c.status = 'failed'
     ) c WHERE f.type = 'workflow' AND i.kind = 'failed'
   ), forgotten AS (
-    DELETE FROM rhythm.inbox i USING blamed b WHERE i.execution_id = $1 AND i.bucket = $2 AND i.seq = b.seq
+    DELETE FROM rhythm.inbox i USING owed o
+    WHERE i.execution_id = o.execution_id AND i.bucket = o.bucket AND i.seq = o.seq AND EXISTS (SELECT 1 FROM failed)
   ), unmarked AS (
     DELETE FROM rhythm.marked_executions m USING failed f WHERE m.execution_id = f.id AND m.bucket = f.bucket
   ), noted AS (
@@ -36,9 +47,8 @@ const RETRY = sql(
   ), queued AS (
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
     SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN fence END FROM failed
-    WHERE NOT EXISTS (SELECT 1 FROM blamed)
   )
-  SELECT f.id, coalesce((SELECT array_agg(b.id) FROM blamed b), '{}') AS children FROM failed f`,
+  SELECT coalesce((SELECT array_agg(DISTINCT b.id) FROM blamed b), '{}') AS children FROM failed f`,
 );
 
 // The note of a failed run says why it cannot continue.
@@ -49,16 +59,16 @@ const WHY_NOT = sql(
 
 /**
  * Puts a failed execution back to work, in the caller's transaction. A failed child of a failed turn runs again first,
- * and its parent waits for it as before. Answers false when the execution is not failed.
+ * and its parent waits for it as before; one that was retried before is waited for, or has its result taken. Answers false when the execution is not failed.
  * A run that cannot continue, or waits for a child that cannot, is refused with an error; the caller rolls back.
  */
-export async function retryExecution(tx: Runner, id: string, asChild = false): Promise<boolean> {
-  const [row] = await tx.rows<{ children: string[] }>(RETRY, [id, bucketOf(id), asChild, newFence()]);
+export async function retryExecution(tx: Runner, id: string): Promise<boolean> {
+  const [row] = await tx.rows<{ children: string[] }>(RETRY, [id, bucketOf(id), newFence()]);
   if (!row) {
     const [refused] = await tx.rows<{ note: string }>(WHY_NOT, [id, bucketOf(id)]);
     if (refused) throw new RetryRefusedError(id, refused.note);
     return false;
   }
-  for (const child of row.children) await retryExecution(tx, child, true);
+  for (const child of row.children) await retryExecution(tx, child);
   return true;
 }
