@@ -156,6 +156,16 @@ export class CompletionTokenError extends RhythmError {
   }
 }
 
+/** The task was moved by somebody else each time its end was to be written. Nothing was changed, and the token is still good. */
+export class CompletionBusyError extends RhythmError {
+  constructor(readonly executionId: string) {
+    super(
+      'RHYTHM_COMPLETION_BUSY',
+      `Execution "${executionId}" was moved by somebody else each time its end was to be written. Nothing was changed. The token is still good: try again.`,
+    );
+  }
+}
+
 /** Thrown by a task: do not try again, whatever its retry policy says. `data` reaches the flow as `error.data`. */
 export class NonRetryableError extends RhythmError {
   readonly data: unknown;

@@ -4,14 +4,26 @@ import { newFence } from './fence.js';
 import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
+// The rows are locked first, so that what each was before is the newest there is: a task may be handed over at this moment.
+const locked = (condition: string) => `locked AS MATERIALIZED (
+    SELECT e.id, e.bucket, e.fence, e.status FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
+    JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+    WHERE ${condition} FOR NO KEY UPDATE OF e
+  )`;
+// The token of a task that was handed over lives on through a pause: it goes with the fence. It is compared in SET and not in
+// WHERE, because the hand-over that the lock waited for may have moved it after this statement began.
+const tokens = (moved: string) => `moved_tokens AS (
+    UPDATE rhythm.completion_tokens t SET fence = CASE WHEN t.fence = m.old_fence THEN m.fence ELSE t.fence END
+    FROM ${moved} m WHERE m.handed AND t.execution_id = m.id AND t.bucket = m.bucket
+  )`;
+
 const PAUSE = sql(
   'pause_executions',
-  `WITH paused AS (
+  `WITH ${locked(`e.status IN ('pending', 'suspended') AND e.cancelled_at IS NULL`)}, paused AS (
     UPDATE rhythm.executions e SET status = 'paused', fence = $3
-    FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
-    WHERE e.id = d.id AND e.bucket = d.bucket AND e.status IN ('pending', 'suspended') AND e.cancelled_at IS NULL
-    RETURNING e.id, e.bucket
-  ), marked AS (
+    FROM locked l WHERE e.id = l.id AND e.bucket = l.bucket
+    RETURNING e.id, e.bucket, e.fence, l.fence AS old_fence, e.type = 'task' AND l.status = 'suspended' AS handed
+  ), ${tokens('paused')}, marked AS (
     INSERT INTO rhythm.marked_executions (execution_id, bucket, status) SELECT id, bucket, 'paused' FROM paused
     ON CONFLICT (execution_id, bucket) DO UPDATE SET status = 'paused', marked_at = now()
   ), noted AS (
@@ -20,22 +32,26 @@ const PAUSE = sql(
   SELECT id FROM paused`,
 );
 
-// What is still to come at a later time keeps that time; everything else is queued now.
+// What is still to come at a later time keeps that time; everything else is queued now. A paused task whose token is good was
+// handed over: it waits for the outside again.
 const RESUME = sql(
   'resume_executions',
-  `WITH resumed AS (
-    UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' AND e.started_at IS NOT NULL THEN 'suspended' ELSE 'pending' END, fence = $3
-    FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
-    WHERE e.id = d.id AND e.bucket = d.bucket AND e.status = 'paused'
-    RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
-  ), kept AS (
+  `WITH ${locked(`e.status = 'paused'`)}, before AS MATERIALIZED (
+    SELECT l.*, EXISTS (SELECT 1 FROM rhythm.completion_tokens t WHERE t.execution_id = l.id AND t.bucket = l.bucket AND t.fence = l.fence) AS handed
+    FROM locked l
+  ), resumed AS (
+    UPDATE rhythm.executions e SET
+      status = CASE WHEN b.handed OR (e.type = 'workflow' AND e.started_at IS NOT NULL) THEN 'suspended' ELSE 'pending' END, fence = $3
+    FROM before b WHERE e.id = b.id AND e.bucket = b.bucket
+    RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence, b.fence AS old_fence, b.handed
+  ), ${tokens('resumed')}, kept AS (
     UPDATE rhythm.scheduled_queue s SET fence = CASE WHEN r.type = 'task' THEN r.fence END FROM resumed r
     WHERE s.execution_id = r.id AND s.bucket = r.bucket AND s.kind = 'run' AND s.call = 0
     RETURNING s.execution_id
   ), queued AS (
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
     SELECT queue, -priority, nextval('rhythm.queue_seq'), bucket, id, CASE WHEN type = 'task' THEN fence END FROM resumed
-    WHERE type = 'workflow' OR id NOT IN (SELECT execution_id FROM kept)
+    WHERE type = 'workflow' OR NOT (handed OR id IN (SELECT execution_id FROM kept))
   ), unmarked AS (
     DELETE FROM rhythm.marked_executions m USING resumed r WHERE m.execution_id = r.id AND m.bucket = r.bucket
   ), noted AS (

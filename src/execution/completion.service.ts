@@ -5,7 +5,7 @@ import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, ty
 import { checkText } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { CompletionTokenError } from '../errors.js';
+import { CompletionBusyError, CompletionTokenError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
 
@@ -18,9 +18,15 @@ export interface CompletionFailure {
   data?: unknown;
 }
 
+// A lost fence means that somebody moved the task since its token was read, mostly the hand-over itself: the next look tells.
+// Nobody moves a task often, so a few looks are enough.
+const LOOKS = 5;
+const LOOK_AGAIN_MS = 20;
+
 /**
  * Ends tasks that called `ctx.completeLater()`: from an HTTP handler, a message consumer, another process.
- * A token works once, and only while the attempt that made it is the present one.
+ * A token works once, and only while the attempt that made it is the present one. It outlives a pause of the task that was
+ * handed over: completing a paused task ends it.
  *
  * @publicApi
  */
@@ -48,25 +54,36 @@ export class CompletionService {
   }
 
   private async end(token: string, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<void> {
-    const target = await findToken(this.store.db, checkText(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN'));
-    if (!target)
-      throw new CompletionTokenError(
-        'The token is wrong or used up: its task has ended or was removed. Use what ctx.completeLater() returned, unchanged and once.',
-      );
-    if (!target.valid) throw tooLate(target);
+    checkText(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN');
+    for (let look = 1; look <= LOOKS; look++) {
+      const target = await findToken(this.store.db, token);
+      if (!target)
+        throw new CompletionTokenError(
+          'The token is wrong or used up: its task has ended or was removed. Use what ctx.completeLater() returned, unchanged and once.',
+        );
+      if (!target.valid) throw tooLate(target);
+      if (await this.write(target, end)) return;
+      if (look === LOOKS) throw new CompletionBusyError(target.id);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS * (look - 1)));
+    }
+  }
+
+  // False when the task was moved since its token was read.
+  private async write(target: TokenTarget, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<boolean> {
     const { id, bucket, fence, startedAt, parentId, parentCall } = target;
     const attempts = target.attempts + (end.status === 'failed' ? 1 : 0);
     const parent = parentId === null || parentCall === null ? undefined : { id: parentId, bucket: bucketOf(parentId), call: parentCall };
     const task = { id, bucket, fence, attempts, startedAt, parent, clearSchedule: true, ...end };
     const { tasks } = await retrying(() => commitWork(this.store.db, { workerId: 'outside', tasks: [task], turns: [], claims: [] }));
-    if (!tasks[0]) throw tooLate(target);
+    if (!tasks[0]) return false;
     this.store.hints.hint('ended', id);
     if (parent) this.store.hints.hint('work', (await getExecution(this.store.db, parent.id))?.queue ?? 'default');
+    return true;
   }
 }
 
 function tooLate({ id, status }: TokenTarget): CompletionTokenError {
   return new CompletionTokenError(
-    `The token of execution "${id}" is used up (the execution is ${status}): it was completed before, or its attempt was cancelled, timed out or lost. Nothing was changed.`,
+    `The token of execution "${id}" is used up (the execution is ${status}): it was completed before, or its attempt was cancelled, timed out, lost, or paused before it was handed over. Nothing was changed.`,
   );
 }

@@ -186,7 +186,10 @@ export class ExecutionService implements OnModuleDestroy {
     this.hintWork(asked.queue, manager);
   }
 
-  /** Stops an execution from moving until `resume`. What a worker is doing for it at this moment is dropped and done again then. */
+  /**
+   * Stops an execution from moving until `resume`. What a worker is doing for it at this moment is dropped and done again then.
+   * A task that was handed over keeps its token: completing it ends it, and after `resume` it waits for the outside again.
+   */
   async pause(id: string): Promise<void> {
     const [paused] = await pauseExecutions(this.store.db, [checkAnyId(id, 'id')]);
     if (paused === undefined)

@@ -2,17 +2,20 @@
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
+import pg from 'pg';
 import { Task, type TaskContext } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
 const tokens: string[] = [];
+let beforeReturn: Promise<void> | undefined;
 
 @Injectable()
 class Webhooks {
   @Task('call-partner')
   async call(_input: unknown, ctx: TaskContext) {
     tokens.push(await ctx.completeLater());
+    await beforeReturn;
   }
 }
 
@@ -66,5 +69,123 @@ describe('a task that is completed from outside', () => {
     await expect(app.executions.result(id, { timeout: '10s' })).rejects.toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
     await eventually(async () => expect((await app.executions.tree(id)).children[0]?.status).toBe('cancelled'));
     await expect(app.completions.complete(token)).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
+  });
+
+  it('accepts its token also while it is being handed over', async () => {
+    tokens.length = 0;
+    let letGo = () => {};
+    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    const { id } = await app.executions.start('partner');
+    await eventually(() => expect(tokens).toHaveLength(1));
+    // Both writes wait for the row of the task: first the hand-over, then the end from outside, which read the token before.
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const waiting = async () =>
+      (await client.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
+    let completing: Promise<void> | undefined;
+    try {
+      await client.query('BEGIN');
+      await client.query(`SELECT 1 FROM "${database.schema}".executions WHERE id = $1 FOR UPDATE`, [`${id}:1`]);
+      letGo();
+      await eventually(async () => expect(await waiting()).toBe(1));
+      completing = app.completions.complete(tokens[0]!, 'at once');
+      await eventually(async () => expect(await waiting()).toBe(2));
+      await client.query('COMMIT');
+    } finally {
+      beforeReturn = undefined;
+      await client.end();
+    }
+    await completing;
+    expect(await app.executions.result(id, { timeout: '10s' })).toBe('at once');
+  });
+
+  it('can be completed in the moment in which it returns', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n++) {
+      tokens.length = 0;
+      ids.push((await app.executions.start('call-partner')).id);
+      while (tokens.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await app.completions.complete(tokens[0]!, n);
+    }
+    expect(await Promise.all(ids.map((id) => app.executions.result(id, { timeout: '10s' })))).toEqual(ids.map((_, n) => n));
+  });
+
+  it('says to try again, and stays as it is, when its end cannot be written because it is moved again and again', async () => {
+    const { id, token } = await startAndGetToken('partner');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const schema = `"${database.schema}"`;
+    try {
+      await client.query(`CREATE FUNCTION ${schema}.somebody_else() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
+      await client.query(
+        `CREATE TRIGGER somebody_else BEFORE UPDATE ON ${schema}.executions FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION ${schema}.somebody_else()`,
+      );
+      await expect(app.completions.complete(token, 1)).rejects.toMatchObject({
+        code: 'RHYTHM_COMPLETION_BUSY',
+        message: expect.stringMatching(/The token is still good.*[Tt]ry again/),
+      });
+    } finally {
+      await client.query(`DROP TRIGGER IF EXISTS somebody_else ON ${schema}.executions`);
+      await client.end();
+    }
+    await app.completions.complete(token, 2);
+    expect(await app.executions.result(id, { timeout: '10s' })).toBe(2);
+  });
+
+  it.each(['task', 'workflow'])('keeps its token while the %s is paused: the answer ends it', async (what) => {
+    const { id, token } = await startAndGetToken('partner');
+    const paused = what === 'task' ? `${id}:1` : id;
+    await app.executions.pause(paused);
+    await app.completions.complete(token, 'meanwhile');
+    await expect(app.completions.complete(token, 'twice')).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
+    expect(await app.executions.get(`${id}:1`)).toMatchObject({ status: 'completed', output: 'meanwhile' });
+    if (what === 'workflow') await app.executions.resume(id);
+    expect(await app.executions.result(id, { timeout: '10s' })).toBe('meanwhile');
+    expect((await app.executions.list({ status: 'paused' })).items).toEqual([]);
+    expect((await app.executions.list({ status: 'completed', name: 'call-partner' })).items.map((item) => item.id)).toContain(`${id}:1`);
+    expect(tokens).toHaveLength(1);
+  });
+
+  it('can be failed from outside while it is paused', async () => {
+    const { id, token } = await startAndGetToken('careful');
+    await app.executions.pause(`${id}:1`);
+    await app.completions.fail(token, { message: 'partner said no' });
+    expect(await app.executions.result(id, { timeout: '10s' })).toEqual(
+      ['partner said no', undefined, undefined].map((one) => one ?? null),
+    );
+    expect((await app.executions.list({ status: 'paused' })).items).toEqual([]);
+  });
+
+  it('waits for the outside again when it is resumed, and does not ask twice', async () => {
+    const { id, token } = await startAndGetToken('partner');
+    for (let n = 0; n < 2; n++) {
+      await app.executions.pause(`${id}:1`);
+      expect((await app.executions.get(`${id}:1`)).status).toBe('paused');
+      await app.executions.resume(`${id}:1`);
+      expect((await app.executions.get(`${id}:1`)).status).toBe('suspended');
+    }
+    expect((await app.executions.list({ status: 'suspended', name: 'call-partner' })).items.map((item) => item.id)).toEqual([`${id}:1`]);
+    await app.completions.complete(token, 'late');
+    expect(await app.executions.result(id, { timeout: '10s' })).toBe('late');
+    expect(tokens).toHaveLength(1);
+  });
+
+  it('that is paused in the middle of an attempt is asked anew, and the token of that attempt is void', async () => {
+    tokens.length = 0;
+    let letGo = () => {};
+    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    const { id } = await app.executions.start('call-partner');
+    await eventually(() => expect(tokens).toHaveLength(1));
+    await app.executions.pause(id);
+    beforeReturn = undefined;
+    letGo();
+    await expect(app.completions.complete(tokens[0]!, 1)).rejects.toMatchObject({
+      code: 'RHYTHM_COMPLETION_TOKEN',
+      message: expect.stringContaining('paused'),
+    });
+    await app.executions.resume(id);
+    await eventually(() => expect(tokens).toHaveLength(2));
+    await app.completions.complete(tokens[1]!, 2);
+    expect(await app.executions.result(id, { timeout: '10s' })).toBe(2);
   });
 });

@@ -51,7 +51,7 @@ export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], 
   );
 }
 
-/** Marks what failed or was cancelled, and takes away what was scheduled for tasks that ended. */
+/** Marks what failed or was cancelled, and takes away what was scheduled for tasks that ended, and the mark of a paused one that the outside completed. */
 export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
   const bad = (status: string) => status === 'failed' || status === 'cancelled';
   const ofTasks = tasks.some((task) => bad(task.status));
@@ -81,6 +81,9 @@ export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], tu
       ), no_tokens AS (
         DELETE FROM rhythm.completion_tokens k USING ended t
         WHERE t.status IN ('completed', 'failed', 'cancelled') AND k.execution_id = t.id AND k.bucket = t.bucket
+      ), no_marks AS (
+        DELETE FROM rhythm.marked_executions m USING ended t
+        WHERE t.status = 'completed' AND m.execution_id = t.id AND m.bucket = t.bucket
       )`,
     );
   }
