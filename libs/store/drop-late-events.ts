@@ -4,6 +4,9 @@ import { bucketOf } from './ids.js';
 import { type Runner, sql } from './statement.js';
 
 // A child may tell its parent in the very moment in which the parent ends: neither sees the other, and the event is left over.
+// The wake that every event comes with finds the execution ended, or removed, and the claim of that wake leads here. An event
+// never comes before its execution, so one without an execution is late too; a signal may come before, and waits.
+// A failed workflow keeps its events for a retry.
 // A task takes no signals at all; one may have been sent before the task was started under that id.
 const DROP_LATE = sql(
   'drop_late_events',
@@ -13,12 +16,12 @@ const DROP_LATE = sql(
       SELECT 1 FROM rhythm.executions e WHERE e.id = d.id AND e.bucket = d.bucket AND (e.status IN ('completed', 'cancelled') OR e.type = 'task'))
   )
   DELETE FROM rhythm.inbox i USING unnest($1::text[], $2::smallint[]) AS d(id, bucket)
-  WHERE i.execution_id = d.id AND i.bucket = d.bucket AND EXISTS (
+  WHERE i.execution_id = d.id AND i.bucket = d.bucket AND NOT EXISTS (
     SELECT 1 FROM rhythm.executions e WHERE e.id = d.id AND e.bucket = d.bucket
-      AND (e.status IN ('completed', 'cancelled') OR (e.type = 'task' AND e.status = 'failed')))`,
+      AND e.status NOT IN ('completed', 'cancelled') AND NOT (e.type = 'task' AND e.status = 'failed'))`,
 );
 
-/** Deletes the events of those executions that have ended for good, and the signals of tasks. */
+/** Deletes the events of those executions that have ended for good or were removed, and the signals of tasks. */
 export async function dropLateEvents(db: Runner, ids: readonly string[]): Promise<void> {
   await db.rows(DROP_LATE, [ids, ids.map(bucketOf)]);
 }

@@ -15,10 +15,13 @@ export interface GivenBack {
 
 // The fence is replaced here, so a late write of whoever held the work matches no row. What is not returned (somebody else has
 // moved it, or it is paused) is not ours to return; but a workflow's queue row may have stood for an event that nobody else
-// saw, so it is woken again, and so is a task with an order (a cancel) in its inbox. Whether it was returned is asked of the
+// saw, so it is woken again, and so is a task with an order (a cancel) in its inbox. One that has ended is woken if something is
+// left for it: whoever claims that wake drops it. Whether it was returned is asked of the
 // update itself: this statement's snapshot may be older than the commit that the update waited for.
 // A task that has its next attempt scheduled, or was handed over to the outside, was only looked at: it keeps its fence, its
 // time and its token.
+const LEFT = `e.status <> 'failed' AND (EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)
+      OR EXISTS (SELECT 1 FROM rhythm.signals o WHERE o.execution_id = e.id AND o.bucket = e.bucket))`;
 const returned = (fence: string, crash: 0 | 1) => `returned AS (
     UPDATE rhythm.executions e SET fence = ${fence}::bigint, crashes = e.crashes + ${crash}
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
@@ -32,9 +35,8 @@ const returned = (fence: string, crash: 0 | 1) => `returned AS (
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
     SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
     FROM items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
-    WHERE e.status NOT IN ('completed', 'cancelled', 'failed')
-      AND (e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned))
-        OR e.type = 'task' AND EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket))
+    WHERE e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned)) AND (e.status NOT IN ('completed', 'cancelled', 'failed') OR ${LEFT})
+      OR e.type = 'task' AND EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)
   )`;
 
 // Items still held by the worker stay out of it; its claim row goes when they end.
@@ -71,7 +73,7 @@ const PUT_OFF = sql(
     INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
     SELECT e.id, e.bucket, 'wake', 0, now() + $6 * interval '1 millisecond'
     FROM items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
-    WHERE e.status NOT IN ('completed', 'cancelled', 'failed') AND e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned))
+    WHERE e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned)) AND (e.status NOT IN ('completed', 'cancelled', 'failed') OR ${LEFT})
     ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = least(rhythm.scheduled_queue.due_at, excluded.due_at)
   )
   INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)

@@ -15,6 +15,7 @@ export interface MovedDue {
 
 // One round: at most `limit` rows, those that another worker is moving are skipped. A timer fires only when the database's
 // clock has passed its time, and its event and its wake are one commit. Deadlines are looked at by the engine (`overdue`).
+// A wake goes also to a run that has ended: the signal it stands for was committed after that, and the look drops it.
 const MOVE = sql(
   'move_due',
   `WITH due AS (
@@ -25,7 +26,7 @@ const MOVE = sql(
     RETURNING execution_id, bucket, kind, call, fence
   ), found AS MATERIALIZED (
     SELECT d.kind, d.call, d.fence, e.id, e.bucket, e.queue, e.priority FROM due d
-    JOIN rhythm.executions e ON e.id = d.execution_id AND e.bucket = d.bucket AND e.status NOT IN ('completed', 'cancelled')
+    JOIN rhythm.executions e ON e.id = d.execution_id AND e.bucket = d.bucket AND (e.status NOT IN ('completed', 'cancelled') OR d.kind = 'wake')
   ), letters AS (
     INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call)
     SELECT id, bucket, nextval('rhythm.event_seq'), kind, call FROM found WHERE kind IN ('timer', 'timeout')

@@ -4,7 +4,6 @@ import {
   ANY,
   claimLanes,
   claimWork,
-  dropLateEvents,
   isDatabaseError,
   type Lane,
   newId,
@@ -31,6 +30,8 @@ export interface ClaimLoopParts {
   has(task: string): boolean;
   /** Runs what was claimed; must not throw. */
   dispatch(items: HeldItem[]): void;
+  /** What came for these executions, which have ended, can go; must not throw. */
+  dropLate(ids: readonly string[]): Promise<void>;
   /** A claim of unknown outcome: the worker's own list must be looked at. */
   doubt(): void;
 }
@@ -145,7 +146,7 @@ export class ClaimLoop {
       this.most = Math.min(this.parts.options.claimBatch, this.most * 2);
       if (events.heard && items.length > 0) events.emit({ type: 'claimed', workerId, count: items.length });
       if (items.length > 0) this.parts.dispatch(items);
-      if (claim.ended.length > 0) await dropLateEvents(this.link, claim.ended);
+      if (claim.ended.length > 0) await this.parts.dropLate(claim.ended);
       if (lanes.length > 0) {
         // What comes next are the queues themselves; a lane that is not empty yet has its turn after them.
         if (claim.taken === limit) this.lanes.hinted();

@@ -101,8 +101,9 @@ export class TurnLane {
     if (item.dropped) return;
     const order = events.find((event) => event.kind === 'cancel');
     // A paused run moves for nothing but a cancel, and so does one whose time has not come: the resume and the timer wake
-    // them. A run that is gone needs nothing.
+    // them. A run that is gone needs nothing, not even its events.
     const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
+    if (!state) await place.dropLate([item.id]);
     if (!state || (rests && !order)) return void place.finish(item);
     if (place.parts.events.heard) place.parts.events.emit({ type: 'resumed', executionId: item.id, name: item.name });
     try {
@@ -155,5 +156,6 @@ function failedTurn(item: HeldItem, error: unknown): TurnOutcome['commit'] {
     parent: parentOf(item),
     // A cancelled run is over; a failed one may be retried.
     state: { action: item.cancelled ? 'drop' : 'leave' },
+    remaining: item.cancelled ? null : undefined,
   });
 }

@@ -69,6 +69,7 @@ export class Worker {
         room: () => place.room(),
         has: (task) => parts.tasks.get(task) !== undefined,
         dispatch: (items) => void this.dispatch(items),
+        dropLate: (ids) => place.dropLate(ids),
         doubt: () => place.loops.heart.doubt(),
       }),
       heart: new Heart({ ...shared, dead: () => this.die(), lost: (id, fence) => place.lose(id, 'lost', fence), woke: wake }),

@@ -47,6 +47,8 @@ export class Workplace {
   /** Nothing is written any more. */
   closed = false;
   loops!: WorkerLoops;
+  /** Executions whose late events could not be dropped yet. */
+  private late: string[] = [];
   private clockOffset = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -137,15 +139,19 @@ export class Workplace {
     }
   }
 
-  /** Deletes what came for executions that will not take it. Tried until it is done: nobody else would look for it. */
+  /**
+   * Deletes what came for executions that will not take it. Tried until it is done: the wakes that led here are gone, and nobody
+   * else looks before the execution itself is removed.
+   */
   async dropLate(ids: readonly string[]): Promise<void> {
-    while (!this.closed) {
-      try {
-        return await dropLateEvents(this.parts.store.db, ids);
-      } catch (error) {
-        this.trouble('late events', error);
-        await new Promise((resolve) => setTimeout(resolve, RELEASE_RETRY_MS));
-      }
+    const late = [...this.late, ...ids];
+    this.late = [];
+    try {
+      await dropLateEvents(this.parts.store.db, late);
+    } catch (error) {
+      this.trouble('late events', error);
+      if (this.late.length === 0 && !this.closing) setTimeout(() => void this.dropLate([]), RELEASE_RETRY_MS);
+      this.late.push(...late);
     }
   }
 

@@ -88,6 +88,29 @@ describe('wakes', () => {
     expect(await harness.count('work_queue', `execution_id = '${moved}'`)).toBe(1);
   });
 
+  it.each(['given back', 'put off'])('of a run that has ended meanwhile are %s too, so that their events are dropped', async (how) => {
+    const harness = await kit.open({ flows: { f: `return await Signal.when('go');` } });
+    const { db } = harness.store;
+    const id = await harness.start('f');
+    const mine = await claim(db);
+    const other = new PoolRunner({ url: kit.url, schema: kit.schema }, { max: 1 });
+    let late = mine;
+    await other.transaction(async (tx) => {
+      const end = { ...turnOf(id, mine.items[0].fence), status: 'completed' as const, state: { action: 'drop' as const } };
+      await commitWork(tx, { workerId: 'spec', tasks: [], turns: [end], claims: [mine.claimId] });
+      // The end does not see this signal, and whoever claims its wake does not see the end.
+      await sendSignals(db, [{ executionId: id, name: 'go' }]);
+      late = await claim(db);
+      expect(late.items).toHaveLength(1);
+    });
+    await other.close();
+    if (how === 'given back') await giveBackItems(db, 'spec', late.items, [late.claimId]);
+    else await putOffItems(db, 'spec', late.items, [late.claimId], 10);
+    expect(await harness.count('signals')).toBe(1);
+    await harness.engine();
+    await waitFor('the late signal to be dropped', async () => (await harness.count('signals')) === 0);
+  });
+
   it('of a task that only waits change neither its time nor its token when they are given back', async () => {
     const harness = await kit.open({ tasks: { pay: () => 1 } });
     const { db } = harness.store;

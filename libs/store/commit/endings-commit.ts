@@ -100,7 +100,7 @@ export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], tu
   }
 }
 
-/** A cancel of a task that lost its fence is looked at again. */
+/** A cancel of a task that lost its fence is looked at again; if the task has ended, that look drops it. */
 export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
   const orders = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.control);
   if (orders.length === 0) return;
@@ -115,7 +115,7 @@ export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE NOT (${commit.won('lost_tasks', 'd.n')}) AND e.status IN ('pending', 'suspended', 'paused')
+      WHERE NOT (${commit.won('lost_tasks', 'd.n')})
     )`,
   );
 }

@@ -283,7 +283,9 @@ function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void 
   );
 }
 
-// The loser of a race for a turn took a queue row with it; whatever event that row stood for must be looked at again.
+// The loser of a race for a turn took a queue row with it; whatever event that row stood for must be looked at again. Also
+// when the winner has ended the run: its end took away the events it saw, and this one may have come after. The claim of such a
+// row finds the run ended, and drops what is left.
 function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
   commit.add(
     'losers',
@@ -297,7 +299,7 @@ function addLosers(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
       SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
       FROM ${unnest} AS d(n, id, bucket, again) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE (d.again OR NOT (${commit.ofWinner})) AND e.status NOT IN ('completed', 'cancelled')
+      WHERE d.again OR NOT (${commit.ofWinner})
     )`,
   );
 }
