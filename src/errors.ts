@@ -83,6 +83,16 @@ export class ExecutionConflictError extends RhythmError {
   }
 }
 
+/** Executions of that id were started and removed so often meanwhile that the start could not be settled. Nothing was started. */
+export class StartContendedError extends RhythmError {
+  constructor(readonly executionId: string) {
+    super(
+      'RHYTHM_START_CONTENDED',
+      `Executions with the id "${executionId}" were started and removed several times while this one was to be started. Nothing was started: try again.`,
+    );
+  }
+}
+
 /** A signal was sent to a task; only workflows take signals. Nothing was written. */
 export class SignalToTaskError extends InvalidArgumentError {
   constructor(

@@ -53,10 +53,13 @@ export interface NewExecution {
   options?: ExecutionOptions;
 }
 
-/** What became of one start. `existing`: the same run was there already; `conflict`: the id belongs to a different one. */
+/**
+ * What became of one start. `existing`: the same run was there already; `conflict`: the id belongs to a different one;
+ * `contended`: nothing was started, because runs of that id came and went faster than it could be told which of them it is.
+ */
 export interface StartOutcome {
   id: string;
-  outcome: 'created' | 'existing' | 'conflict';
+  outcome: 'created' | 'existing' | 'conflict' | 'contended';
   /** What differs, for a conflict. */
   differs?: 'type' | 'name' | 'input';
 }
@@ -99,40 +102,84 @@ const insert = (name: string, onConflict: string) =>
 const INSERT_FRESH = insert('insert_fresh', '');
 const INSERT = insert('insert_executions', 'ON CONFLICT (id, bucket) DO NOTHING');
 
-const TWINS = sql(
-  'read_twins',
-  `SELECT e.id, e.type, e.target_name, coalesce(e.inputs_verbatim::text, e.inputs::text) AS input
-  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`,
-);
+// A start in a caller's transaction that is given a run back keeps that run from being removed until the transaction ends: what
+// the caller was told is true when it commits. The lock is the weakest there is; nothing but a removal waits for it. Outside of a
+// transaction the answer is true when it is read, and the read writes nothing.
+const twins = (name: string, lock: string) =>
+  sql(
+    name,
+    `SELECT e.id, e.type, e.target_name, coalesce(e.inputs_verbatim::text, e.inputs::text) AS input
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket ${lock}`,
+  );
+const TWINS = twins('read_twins', '');
+const HELD_TWINS = twins('hold_twins', 'FOR KEY SHARE OF e');
+
+// A run that was in the way of the insert may be removed before it is read; then the insert is tried again. Each further try
+// needs another run of the same id that comes and goes between two statements.
+const TRIES = 10;
+
+/** Where a start stands. */
+export interface InsertOptions {
+  /** The runner is an open transaction of the caller's. */
+  inTransaction?: boolean;
+}
 
 /** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
-export async function insertExecutions(db: Runner, executions: readonly NewExecution[]): Promise<StartOutcome[]> {
+export async function insertExecutions(
+  db: Runner,
+  executions: readonly NewExecution[],
+  { inTransaction = false }: InsertOptions = {},
+): Promise<StartOutcome[]> {
   if (executions.every(({ fresh }) => fresh)) {
     await db.rows(INSERT_FRESH, parameters(executions));
     return executions.map(({ id }) => ({ id, outcome: 'created' }));
   }
-  const inserted = new Set((await db.rows<{ id: string }>(INSERT, parameters(executions))).map((row) => row.id));
-  if (inserted.size === executions.length) return executions.map(({ id }) => ({ id, outcome: 'created' }));
-  return nameTwins(db, executions, inserted);
-}
-
-// A start that found its id taken. An id given twice in one batch is its own twin.
-async function nameTwins(db: Runner, executions: readonly NewExecution[], inserted: Set<string>): Promise<StartOutcome[]> {
+  const inserted = new Set<string>();
+  const existing = new Map<string, Twin>();
+  const isKnown = ({ id }: NewExecution) => inserted.has(id) || existing.has(id);
+  let open = executions;
+  for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
+    for (const { id } of await db.rows<{ id: string }>(INSERT, parameters(open))) inserted.add(id);
+    if (inserted.size === executions.length) break;
+    const ids = twinsAmong(open, inserted);
+    for (const twin of await db.rows<Twin>(inTransaction ? HELD_TWINS : TWINS, [ids, ids.map(bucketOf)])) existing.set(twin.id, twin);
+    open = open.filter((execution) => !isKnown(execution));
+  }
   const seen = new Set<string>();
-  const isTwin = (execution: NewExecution) => !inserted.has(execution.id) || seen.has(execution.id) || !seen.add(execution.id);
-  const twins = executions.map(isTwin);
-  const ids = [...new Set(executions.filter((_, n) => twins[n]).map((execution) => execution.id))];
-  const rows = await db.rows<{ id: string; type: string; target_name: string; input: string | null }>(TWINS, [ids, ids.map(bucketOf)]);
-  const existing = new Map(rows.map((row) => [row.id, row]));
-  return executions.map((execution, n) => {
-    const twin = existing.get(execution.id);
-    if (!twins[n] || !twin) return { id: execution.id, outcome: 'created' };
+  return executions.map((execution) => {
+    const { id } = execution;
+    // An id given twice in one batch is its own twin.
+    if (inserted.has(id) && !seen.has(id)) {
+      seen.add(id);
+      return { id, outcome: 'created' };
+    }
+    const twin = existing.get(id);
+    if (!twin) return { id, outcome: 'contended' };
     const differs = difference(execution, twin);
-    return differs ? { id: execution.id, outcome: 'conflict', differs } : { id: execution.id, outcome: 'existing' };
+    return differs ? { id, outcome: 'conflict', differs } : { id, outcome: 'existing' };
   });
 }
 
-function difference(mine: NewExecution, theirs: { type: string; target_name: string; input: string | null }): StartOutcome['differs'] {
+/** The run that has the id of a start. */
+interface Twin {
+  id: string;
+  type: string;
+  target_name: string;
+  input: string | null;
+}
+
+// The ids that were taken, and those that were given twice.
+function twinsAmong(executions: readonly NewExecution[], inserted: ReadonlySet<string>): string[] {
+  const seen = new Set<string>();
+  const twins = new Set<string>();
+  for (const { id } of executions) {
+    if (!inserted.has(id) || seen.has(id)) twins.add(id);
+    seen.add(id);
+  }
+  return [...twins];
+}
+
+function difference(mine: NewExecution, theirs: Twin): StartOutcome['differs'] {
   if (mine.type !== theirs.type) return 'type';
   if (mine.targetName !== theirs.target_name) return 'name';
   return canonical(mine.input) === canonical(theirs.input ?? undefined) ? undefined : 'input';

@@ -31,7 +31,13 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { type Duration, parseDuration } from '../duration.js';
-import { ExecutionConflictError, ExecutionNotFoundError, ExecutionStateError, InvalidArgumentError } from '../errors.js';
+import {
+  ExecutionConflictError,
+  ExecutionNotFoundError,
+  ExecutionStateError,
+  InvalidArgumentError,
+  StartContendedError,
+} from '../errors.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
 import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
 import { type Inspection, inspectRun } from './inspect-run.js';
@@ -75,6 +81,7 @@ export interface SystemStatus {
 // One statement of startMany.
 const BATCH = 1_000;
 const ENDED = ['completed', 'failed', 'cancelled'];
+const IN_TRANSACTION = { inTransaction: true };
 
 /**
  * Starts, watches and steers executions.
@@ -113,7 +120,7 @@ export class ExecutionService implements OnModuleDestroy {
     const { manager, id, idempotencyKey } = checked;
     const batcher = id === undefined && idempotencyKey === undefined ? this.fresh : this.named;
     const outcome = manager
-      ? (await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, [execution])))[0]!
+      ? (await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, [execution], IN_TRANSACTION)))[0]!
       : await batcher.start(execution);
     this.announce([execution], manager);
     return started(outcome, idempotencyKey);
@@ -141,7 +148,7 @@ export class ExecutionService implements OnModuleDestroy {
     for (let from = 0; from < executions.length; from += BATCH) {
       const batch = sortedForLocking(executions.slice(from, from + BATCH), (execution) => execution);
       const stored = manager
-        ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, batch))
+        ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, batch, IN_TRANSACTION))
         : await retrying(() => insertExecutions(this.store.db, batch));
       batch.forEach((execution, index) => {
         outcomes.set(execution, stored[index]!);
@@ -284,6 +291,7 @@ export class ExecutionService implements OnModuleDestroy {
 }
 
 function started({ id, outcome, differs }: StartOutcome, idempotencyKey: string | undefined): StartedExecution {
+  if (outcome === 'contended') throw new StartContendedError(id);
   if (outcome === 'conflict') throw new ExecutionConflictError(id, differs ?? 'input', idempotencyKey);
   return { id, created: outcome === 'created' };
 }

@@ -116,6 +116,23 @@ describe('an application with Rhythm', () => {
     });
   });
 
+  it('says that it started a run only when it did, also while the last run of that id is being removed', async () => {
+    const { executions } = await app();
+    for (let round = 0; round < 100; round++) {
+      const id = `removed-${round % 5}`;
+      await executions.start('echo', round % 5, { id });
+      await executions.result(id, { timeout: '10s' });
+      const [, ...started] = await Promise.all([
+        executions.remove(id),
+        executions.start('echo', round % 5, { id }),
+        executions.startMany([{ name: 'echo', input: round % 5, options: { id } }]).then(([one]) => one!),
+      ]);
+      // Whoever found the run that was removed told the truth of that moment; one that was created is there.
+      if (started.some(({ created }) => created)) expect(await executions.result(id, { timeout: '10s' })).toBe(round % 5);
+      else await expect(executions.get(id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    }
+  }, 60_000);
+
   it('starts many at once', async () => {
     const { executions } = await app();
     const started = await executions.startMany(

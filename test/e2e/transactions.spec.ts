@@ -127,6 +127,25 @@ describe('a transaction of the caller', () => {
     ]);
   });
 
+  it('keeps a run that it was given back from being removed before it ends', async () => {
+    await app.executions.start('echo', 1, { id: 'given-back' });
+    await app.executions.result('given-back', { timeout: '10s' });
+    let removing: Promise<void> | undefined;
+    await source.transaction(async (manager) => {
+      expect(await app.executions.start('echo', 1, { id: 'given-back', manager })).toEqual({ id: 'given-back', created: false });
+      removing = app.executions.remove('given-back');
+      await eventually(async () => {
+        const waiting = await source.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        expect(waiting).toHaveLength(1);
+      });
+      expect((await app.executions.get('given-back')).status).toBe('completed');
+    });
+    await removing;
+    await expect(app.executions.get('given-back')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+  });
+
   it('counts a delay from the call, however long it has been open', async () => {
     await source.transaction(async (manager) => {
       await manager.query(`SELECT pg_sleep_until(now() + interval '300 milliseconds')`);

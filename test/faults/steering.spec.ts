@@ -1,7 +1,7 @@
 // Steering at the edges: retry behind a child with an id of its own, cancel of a run without its program, signals that come too late.
 
 import { describe, expect, it } from '@jest/globals';
-import { requestCancel, retryExecution, sendSignals } from '../../libs/store/index.js';
+import { removeExecutions, requestCancel, retryExecution, sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
 
@@ -92,6 +92,31 @@ describe('steering', () => {
     await harness.store.db.transaction((tx) => retryExecution(tx, id));
     await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '1' }]);
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 1 });
+  });
+
+  it('does not take away the state of a failed run that is retried while it is to be removed', async () => {
+    const harness = await kit.open({
+      flows: {
+        f: `const how = await Signal.when('go'); if (how === 'badly') throw new Error('bug'); return [how, await Signal.when('go')];`,
+      },
+    });
+    await harness.engine();
+    const id = await harness.start('f');
+    await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '"badly"' }]);
+    expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
+    await harness.query(`UPDATE rhythm.signals SET payload = '"well"' WHERE execution_id = $1`, [id]);
+    let removing: Promise<string[]> = Promise.resolve([]);
+    await harness.store.db.transaction(async (tx) => {
+      expect(await retryExecution(tx, id)).toBe(true);
+      removing = removeExecutions(harness.store.db, [id]);
+      await waitFor('the removal to wait', async () => {
+        const rows = await harness.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        return rows.length > 0;
+      });
+    });
+    expect(await removing).toEqual([]);
+    await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '2' }]);
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['well', 2] });
   });
 
   it('tells the second of two calls in one turn that ask for the same id', async () => {

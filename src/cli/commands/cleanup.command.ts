@@ -62,7 +62,7 @@ async function clean(
   const what = `${count(total, 'execution')} that ended before ${filter.endedBefore.toISOString()} (${filter.statuses.join(', ')})`;
   // A signal has no status: who asks for some statuses means executions only.
   const orphans = filter.statuses.length === ENDED.length ? await countOrphanSignals(store.db, filter.endedBefore) : 0;
-  const also = orphans > 0 ? `, and ${count(orphans, 'signal')} to ids that never started` : '';
+  const also = orphans > 0 ? `, and ${count(orphans, 'signal')} to ids under which no workflow was started` : '';
   if (flags.dryRun || total + orphans === 0) {
     return context.answer({ matched: total, removed: 0, kept: 0, signals: 0 }, () => context.note(`${what}${also}.`));
   }
@@ -80,7 +80,7 @@ async function clean(
     if (found.length === 0) break;
     place = found.at(-1);
     const ids = found.map(({ id }) => id);
-    const taken = new Set(await retrying(() => removeExecutions(store.db, ids)));
+    const taken = new Set(await retrying(() => removeExecutions(store.db, ids, { skipHeld: true })));
     removed += taken.size;
     gone += ids.filter((id) => taken.has(id)).length;
     looked += ids.length;
@@ -95,7 +95,7 @@ async function clean(
   const kept = looked - gone;
   return context.answer({ matched: looked, removed, kept, signals }, () =>
     context.note(
-      `Removed ${count(gone, 'run')} (${count(removed, 'row')} with their steps).${kept > 0 ? ` ${count(kept, 'run')} stayed: something they called still lives.` : ''}${signals > 0 ? ` Removed ${count(signals, 'signal')} to ids that never started.` : ''}`,
+      `Removed ${count(gone, 'run')} (${count(removed, 'row')} with their steps).${kept > 0 ? ` ${count(kept, 'run')} stayed: something they called still lives, or an open transaction was given them back by a start.` : ''}${signals > 0 ? ` Removed ${count(signals, 'signal')} to ids under which no workflow was started.` : ''}`,
     ),
   );
 }
