@@ -4,7 +4,9 @@ import pg from 'pg';
 import type { EntityManager } from 'typeorm';
 import { itemsOf } from './array-bytes.js';
 import { arrayText } from './array-text.js';
+import { GOODBYE_MS, Sockets } from './sockets.js';
 import { type Runner, type Statement, textFor } from './statement.js';
+import { within } from './within.js';
 
 /** How to reach the database. */
 export interface ConnectionOptions {
@@ -53,6 +55,8 @@ const types = {
 export const ANSWER_TIMEOUT_MS = 60_000;
 // People's own questions (a count over years of runs) may take longer than what the engine asks.
 export const POOL_PATIENCE = 5;
+// How long what the pool is doing may go on when the pool is closed.
+const POOL_END_MS = 1_000;
 
 function config(options: ConnectionOptions): pg.ClientConfig {
   return {
@@ -68,6 +72,9 @@ function config(options: ConnectionOptions): pg.ClientConfig {
 export class EngineConnection implements Runner {
   private readonly client: pg.Client;
   private readonly prepared = new Map<Statement, pg.QueryConfig>();
+  private readonly sockets = new Sockets();
+  /** Milliseconds after which a statement without an answer ends the connection. */
+  readonly patienceMs: number;
   /** True once the connection is gone; whoever holds it opens another. */
   broken = false;
 
@@ -80,8 +87,15 @@ export class EngineConnection implements Runner {
     const pins = options.pooled ? {} : { options: session.map((pin) => `-c ${pin}`).join(' ') };
     // A server that vanished without a word (a failed host, a firewall that forgot us) never answers, and TCP alone notices
     // after a quarter of an hour. The connection is then dropped; what it was doing has an unknown outcome, as after any loss.
-    const patience = { query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS };
-    this.client = new pg.Client({ ...config(options), ...pins, ...patience, pipeline: true } as pg.ClientConfig);
+    this.patienceMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+    const { make } = this.sockets;
+    this.client = new pg.Client({
+      ...config(options),
+      ...pins,
+      query_timeout: this.patienceMs,
+      stream: make,
+      pipeline: true,
+    } as pg.ClientConfig);
     // A lost connection announces itself here; without a listener it would end the host process.
     this.client.on('error', () => {
       this.broken = true;
@@ -91,10 +105,18 @@ export class EngineConnection implements Runner {
     });
   }
 
-  static async open(options: ConnectionOptions): Promise<EngineConnection> {
+  /** Connects; `signal` gives it up. */
+  static async open(options: ConnectionOptions, signal?: AbortSignal): Promise<EngineConnection> {
+    signal?.throwIfAborted();
     const connection = new EngineConnection(options);
-    await connection.client.connect();
-    return connection;
+    const giveUp = () => connection.sockets.destroy();
+    signal?.addEventListener('abort', giveUp);
+    try {
+      await connection.client.connect();
+      return connection;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
   async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
@@ -116,9 +138,12 @@ export class EngineConnection implements Runner {
     this.client.on('end', listener);
   }
 
-  async close(): Promise<void> {
+  /** Ends it after what is still on its way. A server that says nothing is not waited for: then that is rejected. */
+  async close(withinMs = GOODBYE_MS): Promise<void> {
     this.broken = true;
-    await this.client.end().catch(() => undefined);
+    const ended = this.client.end().catch(() => undefined);
+    await this.sockets.close(withinMs);
+    await ended;
   }
 }
 
@@ -134,12 +159,12 @@ export interface LinkAge {
 export class Link implements Runner {
   private connection: EngineConnection | undefined;
   private opening: Promise<EngineConnection> | undefined;
-  private closed = false;
+  private readonly closing = new AbortController();
   private openedAt = 0;
   private usedAt = 0;
 
   constructor(
-    private readonly open: () => Promise<EngineConnection>,
+    private readonly open: (signal: AbortSignal) => Promise<EngineConnection>,
     private readonly age: LinkAge = {},
   ) {}
 
@@ -158,18 +183,19 @@ export class Link implements Runner {
     const isOld = (age.idleMs && now - usedAt > age.idleMs) || (age.lifetimeMs && now - openedAt > age.lifetimeMs);
     if (!connection || !isOld) return;
     this.connection = undefined;
-    void connection.close();
+    void connection.close(connection.patienceMs);
   }
 
+  /** Ends it; never waits longer than a moment for a server that says nothing. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.closing.abort(new Error('This connection was closed at shutdown.'));
     await this.opening?.catch(() => undefined);
     await this.connection?.close();
   }
 
   private async reconnect(): Promise<EngineConnection> {
-    if (this.closed) throw new Error('This connection was closed at shutdown.');
-    this.opening ??= this.open().finally(() => {
+    this.closing.signal.throwIfAborted();
+    this.opening ??= this.open(this.closing.signal).finally(() => {
       this.opening = undefined;
     });
     this.connection = await this.opening;
@@ -181,6 +207,7 @@ export class Link implements Runner {
 /** The pool for services and admin reads: ordinary plans, any number of callers. */
 export class PoolRunner implements Runner {
   private readonly pool: pg.Pool;
+  private readonly sockets = new Sockets();
 
   constructor(
     private readonly options: ConnectionOptions,
@@ -188,6 +215,7 @@ export class PoolRunner implements Runner {
   ) {
     this.pool = new pg.Pool({
       ...config(options),
+      stream: this.sockets.make,
       query_timeout: (options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS) * POOL_PATIENCE,
       max: size.max,
       min: size.min ?? 0,
@@ -223,8 +251,10 @@ export class PoolRunner implements Runner {
     }
   }
 
+  /** Ends every connection, after what is still on its way. A server that says nothing is not waited for: then that is rejected. */
   async close(): Promise<void> {
-    await this.pool.end();
+    await within(this.pool.end(), POOL_END_MS);
+    await this.sockets.close(GOODBYE_MS);
   }
 }
 

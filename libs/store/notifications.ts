@@ -1,8 +1,10 @@
 // Hints between processes over LISTEN and NOTIFY: work has come, an execution has ended. Polling always stands behind them.
 
 import { createHash } from 'node:crypto';
-import { type ConnectionOptions, EngineConnection } from './connections.js';
+import { ANSWER_TIMEOUT_MS, type ConnectionOptions, EngineConnection } from './connections.js';
+import { GOODBYE_MS } from './sockets.js';
 import { quoteName, type Runner, sql } from './statement.js';
+import { within } from './within.js';
 
 /**
  * `work`: a queue has something runnable. `ended`: an execution that someone may wait for has ended.
@@ -36,10 +38,13 @@ export class Notifications {
   private readonly schema: string;
   private readonly listeners = new Map<HintKind, Set<HintListener>>();
   private readonly outgoing = new Map<HintKind, Set<string>>();
+  /** Hints arrive here. */
   private connection: EngineConnection | undefined;
+  /** The same one, or one that does not listen yet. */
+  private opened: EngineConnection | undefined;
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> | undefined;
-  private stopped = false;
+  private readonly stopping = new AbortController();
   private started = false;
   /** Until when somebody is taken to wait for ends. */
   private awaitedUntil = 0;
@@ -66,7 +71,7 @@ export class Notifications {
 
   /** Connects, and keeps connecting again until `stop`. A second call does nothing. */
   async start(): Promise<void> {
-    if (!this.direct || this.stopped || this.started) return;
+    if (!this.direct || this.stopping.signal.aborted || this.started) return;
     this.started = true;
     await this.keepListening();
   }
@@ -74,7 +79,7 @@ export class Notifications {
   on(kind: HintKind, listener: HintListener): () => void {
     const set = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, set.add(listener));
-    if (kind === 'ended' && set.size === 1 && this.connection) void this.listen(this.connection, 'ended');
+    if (kind === 'ended' && set.size === 1 && this.connection) void this.listenForEnds(this.connection);
     return () => set.delete(listener);
   }
 
@@ -83,7 +88,7 @@ export class Notifications {
    * NOTIFY takes a global lock at commit (6,264 → 2,170 commits/s at 32 clients).
    */
   hint(kind: HintKind, subject: string): void {
-    if (this.stopped || (kind === 'ended' && !this.isAwaited())) return;
+    if (this.stopping.signal.aborted || (kind === 'ended' && !this.isAwaited())) return;
     const set = this.outgoing.get(kind) ?? new Set();
     this.outgoing.set(kind, set.add(subject));
     this.flushing ??= this.flush();
@@ -101,11 +106,11 @@ export class Notifications {
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort(new Error('This connection was closed at shutdown.'));
     clearTimeout(this.timer);
     // A process that ends right after a start or a signal still says so.
-    await this.flushing;
-    await this.connection?.close();
+    await within(this.flushing, GOODBYE_MS);
+    await this.opened?.close();
   }
 
   // Who cannot listen cannot know.
@@ -143,8 +148,8 @@ export class Notifications {
   private async keepListening(): Promise<void> {
     let connection: EngineConnection | undefined;
     try {
-      connection = await EngineConnection.open(this.direct as ConnectionOptions);
-      if (this.stopped) return void (await connection.close());
+      connection = await EngineConnection.open(this.options(), this.stopping.signal);
+      this.opened = connection;
       connection.onNotification((_channel, payload) => this.deliver(payload));
       await this.listen(connection, 'work');
       if (this.listeners.get('ended')?.size) await this.listen(connection, 'ended');
@@ -158,6 +163,21 @@ export class Notifications {
       // A server that refuses LISTEN (a standby) must not collect our connections.
       await connection?.close();
       this.again(1_000);
+    }
+  }
+
+  // LISTEN takes no time, so silence after it is known for what it is sooner than after the statements of the engine.
+  private options(): ConnectionOptions {
+    const { answerTimeoutMs = ANSWER_TIMEOUT_MS, ...direct } = this.direct as ConnectionOptions;
+    return { ...direct, answerTimeoutMs: Math.min(answerTimeoutMs, this.probeMs) };
+  }
+
+  // Where this fails the connection is lost or of no use; the one after it listens for ends from the beginning.
+  private async listenForEnds(connection: EngineConnection): Promise<void> {
+    try {
+      await this.listen(connection, 'ended');
+    } catch {
+      await connection.close();
     }
   }
 
@@ -176,7 +196,7 @@ export class Notifications {
         () => false,
       );
       const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), this.probeMs).unref());
-      if (connection.broken || this.stopped) return;
+      if (connection.broken || this.stopping.signal.aborted) return;
       if (await Promise.race([answer, late])) this.probe(connection);
       else await connection.close();
     }, this.probeMs);
@@ -186,7 +206,7 @@ export class Notifications {
   private again(afterMs: number): void {
     this.connection = undefined;
     clearTimeout(this.timer);
-    if (this.stopped) return;
+    if (this.stopping.signal.aborted) return;
     this.timer = setTimeout(() => void this.keepListening(), afterMs);
     this.timer.unref();
   }

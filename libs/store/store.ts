@@ -12,7 +12,9 @@ import {
 } from './connections.js';
 import { assertSchema, createDataSource, migrate } from './migrate.js';
 import { Notifications } from './notifications.js';
+import { GOODBYE_MS } from './sockets.js';
 import type { Runner } from './statement.js';
+import { within } from './within.js';
 
 /** How a process reaches its database. */
 export interface StoreOptions {
@@ -74,7 +76,7 @@ export class Store {
     this.reader = options.readUrl ? new PoolRunner({ ...this.connection, url: options.readUrl }, size) : this.db;
     const patience = (options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS) * POOL_PATIENCE;
     const age = { idleMs: size.idleTimeoutMs, lifetimeMs: size.maxLifetimeMs };
-    this.starts = new Link(() => EngineConnection.open({ ...this.connection, answerTimeoutMs: patience }), age);
+    this.starts = new Link((signal) => EngineConnection.open({ ...this.connection, answerTimeoutMs: patience }, signal), age);
     const direct = this.pooled ? options.directUrl : options.url;
     this.hints = new Notifications(this.db, direct ? { ...this.connection, url: direct, pooled: false } : undefined, this.schema);
   }
@@ -113,7 +115,7 @@ export class Store {
    * silent server sooner than the rest says how long it waits for an answer.
    */
   link(own: Pick<ConnectionOptions, 'answerTimeoutMs' | 'relaxed' | 'lockTimeoutMs'> = {}): Link {
-    return new Link(() => EngineConnection.open({ ...this.connection, ...own }));
+    return new Link((signal) => EngineConnection.open({ ...this.connection, ...own }, signal));
   }
 
   /** The caller's own transaction as a runner. */
@@ -121,11 +123,14 @@ export class Store {
     return joinTransaction(manager, this.schema);
   }
 
+  /** Closes every connection. It takes seconds at most, also when the server does not answer. */
   async close(): Promise<void> {
     await this.hints.stop();
-    await this.starts.close();
-    await this.db.close();
-    if (this.reader !== this.db) await this.reader.close();
-    if (this.source?.isInitialized) await this.source.destroy();
+    await Promise.all([
+      this.starts.close(),
+      this.db.close(),
+      this.reader === this.db ? undefined : this.reader.close(),
+      this.source?.isInitialized ? within(this.source.destroy(), GOODBYE_MS) : undefined,
+    ]);
   }
 }

@@ -6,6 +6,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export class Wire {
   private readonly sockets = new Set<Socket>();
   private down = false;
+  private silent = false;
+  private trap: { text: string; spring(near: Socket, far: Socket): void } | undefined;
   /** Connections that were refused or cut. */
   cuts = 0;
 
@@ -39,13 +41,32 @@ export class Wire {
   silence(): void {
     for (const socket of this.sockets) {
       this.cuts++;
-      socket.unpipe();
-      socket.pause();
+      mute(socket);
     }
+  }
+
+  /** As `silence`, and new connections are silent too: nothing is refused and nothing comes back. */
+  blackHole(): void {
+    this.silent = true;
+    this.silence();
+  }
+
+  /** The next connection that sends this text is cut at that moment, or falls silent; no reply comes back. */
+  at(text: string, fault: 'cut' | 'silence'): void {
+    this.trap = {
+      text,
+      spring: (near, far) => {
+        this.trap = undefined;
+        this.cuts++;
+        if (fault === 'cut') near.destroy();
+        else for (const socket of [near, far]) mute(socket);
+      },
+    };
   }
 
   mend(): void {
     this.down = false;
+    this.silent = false;
   }
 
   async close(): Promise<void> {
@@ -58,7 +79,16 @@ export class Wire {
       this.cuts++;
       return void socket.destroy();
     }
+    if (this.silent) {
+      this.cuts++;
+      this.sockets.add(socket);
+      socket.on('error', () => socket.destroy()).on('close', () => this.sockets.delete(socket));
+      return void socket.pause();
+    }
     const far = connect(Number(address.port), address.hostname);
+    socket.on('data', (bytes: Buffer) => {
+      if (this.trap && bytes.includes(this.trap.text)) this.trap.spring(socket, far);
+    });
     for (const [one, other] of [
       [socket, far],
       [far, socket],
@@ -72,4 +102,9 @@ export class Wire {
       one.pipe(other);
     }
   }
+}
+
+function mute(socket: Socket): void {
+  socket.unpipe();
+  socket.pause();
 }
