@@ -55,8 +55,6 @@ const types = {
 export const ANSWER_TIMEOUT_MS = 60_000;
 // People's own questions (a count over years of runs) may take longer than what the engine asks.
 export const POOL_PATIENCE = 5;
-// How long what the pool is doing may go on when the pool is closed.
-const POOL_END_MS = 1_000;
 
 function config(options: ConnectionOptions): pg.ClientConfig {
   return {
@@ -186,11 +184,11 @@ export class Link implements Runner {
     void connection.close(connection.patienceMs);
   }
 
-  /** Ends it; never waits longer than a moment for a server that says nothing. */
-  async close(): Promise<void> {
+  /** Ends it; what is on its way has this long to be answered. */
+  async close(withinMs = GOODBYE_MS): Promise<void> {
     this.closing.abort(new Error('This connection was closed at shutdown.'));
     await this.opening?.catch(() => undefined);
-    await this.connection?.close();
+    await this.connection?.close(withinMs);
   }
 
   private async reconnect(): Promise<EngineConnection> {
@@ -253,8 +251,7 @@ export class PoolRunner implements Runner {
 
   /** Ends every connection, after what is still on its way. A server that says nothing is not waited for: then that is rejected. */
   async close(): Promise<void> {
-    await within(this.pool.end(), POOL_END_MS);
-    await this.sockets.close(GOODBYE_MS);
+    await Promise.all([within(this.pool.end(), GOODBYE_MS), this.sockets.close(GOODBYE_MS)]);
   }
 }
 

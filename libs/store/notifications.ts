@@ -105,6 +105,7 @@ export class Notifications {
     this.hint('awaiting', ANY);
   }
 
+  /** Stops listening, and sends what was still to be sent, if the server answers. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('This connection was closed at shutdown.'));
     clearTimeout(this.timer);

@@ -1,7 +1,7 @@
 // One attempt of a task: its clock, its abort signal, and the context it hands to the task.
 
 import type { EntityManager } from 'typeorm';
-import { createCompletionToken, type Runner, reportProgress, rootOf } from '../../libs/store/index.js';
+import { createCompletionToken, isDatabaseError, type Runner, reportProgress, rootOf } from '../../libs/store/index.js';
 import { NonRetryableError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import type { TaskContext, TaskLogger } from '../tasks/task-context.js';
@@ -9,6 +9,7 @@ import type { TaskPolicy } from '../tasks/task-options.js';
 import type { EngineLogger, EngineOptions } from './engine-options.js';
 import { cancelledError, timeoutError } from './error-data.js';
 import type { HeldItem, StopReason } from './held-work.js';
+import { OutOfReachError } from './out-of-reach.js';
 
 export interface AttemptParts {
   /** For heartbeats and tokens. */
@@ -18,6 +19,9 @@ export interface AttemptParts {
 }
 
 const LONGEST_MS = 2_147_483_647;
+// Between two tries to write a heartbeat that could not be written.
+const FIRST_TRY_AGAIN_MS = 100;
+const LAST_TRY_AGAIN_MS = 1_000;
 
 export class Attempt {
   stopped: StopReason | undefined;
@@ -27,6 +31,12 @@ export class Attempt {
   private timer: NodeJS.Timeout | undefined;
   private reject: ((error: unknown) => void) | undefined;
   private aborted: Error | undefined;
+  private ended = false;
+  /** How often the task has called `heartbeat`, and the end of the last such call. */
+  private beats = 0;
+  private reported: Promise<void> = Promise.resolve();
+  /** The latest progress that is not written yet. */
+  private unwritten: { progress: string } | undefined;
 
   constructor(
     readonly item: HeldItem,
@@ -64,6 +74,7 @@ export class Attempt {
 
   end(): void {
     clearTimeout(this.timer);
+    this.ended = true;
     this.item.stop = undefined;
   }
 
@@ -73,9 +84,35 @@ export class Attempt {
     return context;
   }
 
+  /**
+   * An outage of the database is not the fault of the task, and many tasks do not await their heartbeats: one that cannot be
+   * written rejects nothing but is tried again, until it is written, a newer one takes its place, or the attempt is over.
+   */
   async heartbeat(progress: unknown): Promise<void> {
     const text = toJsonText(progress, 'The progress', this.parts.options);
-    if (!(await reportProgress(this.parts.db, this.item, text))) this.item.stop?.('lost');
+    if (text !== undefined) this.unwritten = { progress: text };
+    const beat = ++this.beats;
+    // One after the other: an older progress must not be written over a newer one.
+    const reported = this.reported.then(() => this.report(beat));
+    this.reported = reported.catch(() => undefined);
+    return reported;
+  }
+
+  private async report(beat: number): Promise<void> {
+    for (let waitMs = FIRST_TRY_AGAIN_MS; beat === this.beats && !this.ended; waitMs = Math.min(waitMs * 2, LAST_TRY_AGAIN_MS)) {
+      const { unwritten } = this;
+      try {
+        if (!(await reportProgress(this.parts.db, this.item, unwritten?.progress))) this.item.stop?.('lost');
+        if (this.unwritten === unwritten) this.unwritten = undefined;
+        return;
+      } catch (error) {
+        if (isUnstorable(error)) {
+          this.unwritten = undefined;
+          throw error;
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+    }
   }
 
   // Not async: a refusal must reach a task that does not await it, before its transaction commits.
@@ -89,7 +126,9 @@ export class Attempt {
   }
 
   private async makeToken(): Promise<string> {
-    const token = await createCompletionToken(this.parts.db, this.item);
+    const token = await createCompletionToken(this.parts.db, this.item).catch((error: unknown) => {
+      throw isDatabaseError(error) ? error : new OutOfReachError('The completion token could not be stored', error);
+    });
     if (token === undefined) {
       this.item.stop?.('lost');
       throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
@@ -103,6 +142,11 @@ export class Attempt {
     this.controller.abort(reason);
     this.reject?.(reason);
   }
+}
+
+// The value itself is refused (a NUL in a string that is to be jsonb): it would be refused the next time too.
+function isUnstorable(error: unknown): boolean {
+  return isDatabaseError(error) && error.code?.startsWith('22') === true;
 }
 
 // A signal is made when it is asked for (1.4 µs on Node 20), by one accessor for all contexts: an accessor in a literal costs

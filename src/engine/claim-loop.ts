@@ -12,6 +12,7 @@ import {
   tendLanes,
 } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
+import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions } from './engine-options.js';
 import type { HeldItem, HeldWork } from './held-work.js';
@@ -90,12 +91,12 @@ export class ClaimLoop {
     if (this.full) this.bell.ring();
   }
 
-  async stop(): Promise<void> {
+  /** Takes nothing more. A claim that is on its way has this long to be answered; then it is found by a sweep, if it happened. */
+  async stop(withinMs?: number): Promise<void> {
     this.running = false;
     for (const unsubscribe of this.deaf) unsubscribe();
     this.nudge();
-    await this.finished;
-    await this.link.close();
+    await endLoop(this.finished, this.link, withinMs);
   }
 
   private async loop(): Promise<void> {

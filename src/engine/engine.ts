@@ -1,5 +1,6 @@
 // The engine of a process: one worker after another, each under an id of its own.
 
+import { GOODBYE_MS, within } from '../../libs/store/index.js';
 import { EngineEvents } from './engine-events.js';
 import { DEFAULT_ENGINE_OPTIONS, type EngineLogger, type EngineOptions, type EngineParts } from './engine-options.js';
 import { Worker } from './worker.js';
@@ -27,14 +28,18 @@ export class Engine {
 
   async start(): Promise<void> {
     this.stopped = false;
-    await this.parts.store.hints.start();
+    // Not waited for: a worker must beat although hints do not come. Until they do it polls.
+    void this.parts.store.hints.start();
     await this.live();
   }
 
-  /** Stops claiming, waits for running tasks within the grace period, hands the rest back at once. */
+  /**
+   * Stops claiming, waits for running tasks within the grace period, hands the rest back at once. While the database does not
+   * answer it takes a few seconds longer, and no more.
+   */
   async stop(): Promise<void> {
     this.stopped = true;
-    await this.rebirth;
+    await within(this.rebirth, GOODBYE_MS);
     await this.worker?.stop();
     this.worker = undefined;
   }
@@ -51,8 +56,14 @@ export class Engine {
         this.rebirth = this.liveAgain();
       },
     });
-    await worker.start();
-    this.worker = worker;
+    try {
+      await worker.start();
+    } catch (error) {
+      await worker.discard();
+      throw error;
+    }
+    if (this.stopped) await worker.stop();
+    else this.worker = worker;
   }
 
   // A worker that was declared dead comes back under a new id, as soon as the database lets it.

@@ -2,6 +2,7 @@
 
 import { beat, claimIds, giveBackClaims, lostItems, readBeats, recoverWorker, type Store } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
+import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions } from './engine-options.js';
 import type { HeldWork } from './held-work.js';
@@ -52,8 +53,7 @@ export class Heart {
   async stop(): Promise<void> {
     this.running = false;
     this.bell.ring();
-    await this.finished;
-    await this.link.close();
+    await endLoop(this.finished, this.link);
   }
 
   private async loop(): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type WorkCommit,
 } from '../../libs/store/index.js';
 import { Alarm, Doorbell } from './alarm.js';
+import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';
 import { cancelledError, timeoutError } from './error-data.js';
 import { parentOf } from './task-runner.js';
@@ -63,8 +64,7 @@ export class TimerLoop {
     this.deaf();
     this.alarm.clear();
     this.bell.ring();
-    await this.finished;
-    await this.link.close();
+    await endLoop(this.finished, this.link);
   }
 
   private async loop(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { mayVacuum, type Runner, type Store, vacuumQueues } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
+import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';
 
 // Below this many finished executions since the last time there is nothing worth cleaning.
@@ -37,8 +38,7 @@ export class VacuumLoop {
   async stop(): Promise<void> {
     this.running = false;
     this.bell.ring();
-    await this.finished;
-    await this.link.close();
+    await endLoop(this.finished, this.link);
   }
 
   private async loop(): Promise<void> {

@@ -1,7 +1,7 @@
 // One life of a worker: claim → run → commit, under one worker id, until it is stopped or declared dead.
 
 import { hostname } from 'node:os';
-import { giveBackItems, type Link, leave, newId, registerWorker } from '../../libs/store/index.js';
+import { GOODBYE_MS, giveBackItems, type Link, leave, newId, registerWorker, within } from '../../libs/store/index.js';
 import { Announcer } from './announcer.js';
 import { ClaimLoop } from './claim-loop.js';
 import { Committer } from './committer.js';
@@ -17,8 +17,10 @@ import { VacuumLoop } from './vacuum-loop.js';
 import { type WorkerParts, Workplace } from './workplace.js';
 
 const LOCK_MS = 2_000;
-// How long a shutdown waits for finished work to be written while the database does not answer.
+// How long a shutdown waits for the database, beyond its grace: for finished work to be written, and for the rest to be handed
+// back. Together with the end of the connections (here, then in the store) ten seconds, which is what the documentation says.
 const DRAIN_MS = 5_000;
+const HAND_BACK_MS = 2_000;
 
 export class Worker {
   readonly id: string;
@@ -94,18 +96,29 @@ export class Worker {
   /** Stops claiming, lets tasks finish within the grace period, aborts the rest and hands their work back at once. */
   async stop(): Promise<void> {
     const { place, parts } = this;
+    const { shutdownGraceMs } = parts.options;
+    const graceOver = performance.now() + shutdownGraceMs;
     place.closing = true;
-    await place.loops.claims.stop();
-    await this.finishWithin(parts.options.shutdownGraceMs);
-    for (const item of place.held.all()) item.stop?.('shutdown');
+    const claimed = place.loops.claims.stop(Math.max(shutdownGraceMs, GOODBYE_MS));
+    await within(claimed, shutdownGraceMs);
+    await this.finishUntil(graceOver);
+    this.abortHeld();
+    await claimed;
     await place.loops.committer.drained(DRAIN_MS);
     // What could not be written by now is found by the next sweep of another worker; what finishes later has lost its fence.
     place.loops.committer.stop();
-    await this.handBack();
-    await place.loops.heart.stop();
-    await leave(parts.store.db, this.id).catch((error) => place.trouble('leave', error));
+    // A claim may have been answered as late as after the grace.
+    this.abortHeld();
+    if (!(await within(this.handBack(), HAND_BACK_MS))) place.trouble('hand back', new Error('The database did not answer.'));
     await this.close();
     parts.events.emit({ type: 'worker-stopped', workerId: this.id });
+  }
+
+  /** For one that could not start: it did nothing, and leaves nothing behind. */
+  async discard(): Promise<void> {
+    this.place.closing = true;
+    await this.place.loops.claims.stop();
+    await this.close();
   }
 
   private async dispatch(claimed: HeldItem[]): Promise<void> {
@@ -177,16 +190,26 @@ export class Worker {
     place.closed = true;
     this.deaf();
     place.cache.clear();
-    await Promise.all([place.loops.timers.stop(), this.vacuum.stop(), place.loops.heart.stop()]);
-    await Promise.all(this.links.map((link) => link.close()));
+    await Promise.all([place.loops.timers.stop(), this.vacuum.stop(), place.loops.heart.stop(), ...this.links.map((link) => link.close())]);
   }
 
-  private async finishWithin(ms: number): Promise<void> {
-    const deadline = performance.now() + ms;
+  private async finishUntil(deadline: number): Promise<void> {
     while (this.place.held.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
+  private abortHeld(): void {
+    for (const item of this.place.held.all()) item.stop?.('shutdown');
+  }
+
+  // Hands back what is held, and takes the worker off the list: its claims are gone by then, or are found by a sweep.
   private async handBack(): Promise<void> {
+    const { place, parts } = this;
+    await this.giveBackHeld();
+    await place.loops.heart.stop();
+    await leave(parts.store.db, this.id).catch((error) => place.trouble('leave', error));
+  }
+
+  private async giveBackHeld(): Promise<void> {
     const { place, parts } = this;
     const items = place.held.all();
     if (items.length === 0) return;

@@ -20,7 +20,11 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** Logs with the execution's id and name in front. */
   readonly logger: TaskLogger;
-  /** Says that the task is alive and how far it is; resets its crash count. `progress` is any JSON value. */
+  /**
+   * Says that the task is alive and how far it is; resets its crash count. `progress` is any JSON value. Resolves when it is
+   * stored. It does not reject because the database cannot be reached: then it is tried again until it is stored, a newer
+   * heartbeat takes its place, or the attempt is over.
+   */
   heartbeat(progress?: unknown): Promise<void>;
   /** The progress that the last attempt reported, if any. */
   readonly lastProgress: unknown;

@@ -1,6 +1,7 @@
 // The connection that listens for hints is lost, or falls silent, in the moments in which that is hardest.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { spawnWorker, useWorkers, waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
@@ -47,4 +48,22 @@ describe('a lost LISTEN connection', () => {
     await waiter.line('result "done"');
     expect(await waiter.kill()).toEqual({ code: null, signal: 'SIGKILL' });
   }, 60_000);
+
+  it('does not keep a worker from beating and working when it is silent from the start', async () => {
+    const harness = await kit.open({ tasks: { one: () => 1 } });
+    const wire = await wireTo();
+    const store = await Store.open({ url: wire.url, schema: kit.schema });
+    const { cuts } = wire;
+    wire.at('LISTEN "rhythm_hints_', 'silence');
+    const starting = harness.engine({ heartbeatMs: 100 }, store);
+    try {
+      await waitFor('LISTEN to fall silent', () => wire.cuts > cuts);
+      await waitFor('three beats', async () => (await harness.count('worker_heartbeats', 'beats >= 3')) === 1);
+      expect(store.hints.listening).toBe(false);
+      expect(await harness.ended(await harness.start('one'))).toMatchObject({ status: 'completed', value: 1 });
+    } finally {
+      await (await starting).stop();
+      await store.close();
+    }
+  }, 120_000);
 });

@@ -136,4 +136,108 @@ describe('outages', () => {
     finish!();
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
   }, 30_000);
+
+  it('burns no attempt of a task whose heartbeat cannot be written: it is written when the database is back, the latest progress last', async () => {
+    const wire = await Wire.to(kit.url);
+    let cuts = 0;
+    const beats: Promise<void>[] = [];
+    const harness = await kit.open({
+      tasks: {
+        beating: async (_: unknown, ctx) => {
+          await ctx.heartbeat({ n: 1 });
+          wire.cut();
+          cuts = wire.cuts;
+          // Not awaited, as many tasks do: a rejection here would end the process.
+          beats.push(ctx.heartbeat({ n: 2 }), ctx.heartbeat({ n: 3 }), ctx.heartbeat());
+          await waitFor('the heartbeats to meet the outage', () => wire.cuts > cuts);
+          wire.mend();
+          await Promise.all(beats);
+          const [{ progress }] = await harness.query<{ progress: unknown }>('SELECT progress FROM rhythm.executions');
+          return progress;
+        },
+      },
+    });
+    kit.troubled();
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
+    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
+    toClose.push(
+      () => wire.close(),
+      () => store.close(),
+      () => engine.stop(),
+    );
+    expect(await harness.ended(await harness.start('beating'))).toMatchObject({ status: 'completed', attempts: 0, value: { n: 3 } });
+    expect(beats).toHaveLength(3);
+  }, 30_000);
+
+  it('burns no attempt of a task whose completion token cannot be stored', async () => {
+    const wire = await Wire.to(kit.url);
+    let runs = 0;
+    const harness = await kit.open({
+      tasks: {
+        handing: async (_: unknown, ctx) => {
+          if (++runs > 1) return 'the second time';
+          wire.cut();
+          try {
+            await ctx.completeLater();
+          } finally {
+            wire.mend();
+          }
+        },
+      },
+    });
+    kit.troubled();
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
+    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
+    toClose.push(
+      () => wire.close(),
+      () => store.close(),
+      () => engine.stop(),
+    );
+    expect(await harness.ended(await harness.start('handing'))).toMatchObject({
+      status: 'completed',
+      attempts: 0,
+      value: 'the second time',
+    });
+    expect(wire.cuts).toBeGreaterThan(0);
+  }, 30_000);
+
+  it('lets a shutdown take ten seconds longer than its grace at most, though the database has fallen silent', async () => {
+    const graceMs = 1_500;
+    let begun = false;
+    let abortedAt: number | undefined;
+    const harness = await kit.open({
+      tasks: {
+        endless: (_: unknown, { signal }) =>
+          new Promise((_resolve, reject) => {
+            begun = true;
+            signal.addEventListener('abort', () => {
+              abortedAt = performance.now();
+              reject(signal.reason);
+            });
+          }),
+        quick: () => 1,
+      },
+      flows: { f: `while (true) { await Task.run('quick'); }` },
+    });
+    kit.troubled();
+    const wire = await Wire.to(kit.url);
+    const store = await Store.open({ url: wire.url, schema: kit.schema });
+    const engine = await harness.engine({ shutdownGraceMs: graceMs, deadAfterMs: 20_000 }, store);
+    toClose.push(() => wire.close());
+    await harness.start('endless');
+    // Statements of every loop are on their way when the silence begins.
+    await harness.start('f');
+    await waitFor('the task to run', () => begun);
+    await waitFor('the flow to move', async () => (await harness.count('executions', `status = 'completed'`)) > 5);
+    const cuts = wire.cuts;
+    wire.blackHole();
+    const stoppedAt = performance.now();
+    await engine.stop();
+    await store.close();
+    const tookMs = performance.now() - stoppedAt;
+    expect(wire.cuts).toBeGreaterThan(cuts);
+    expect(abortedAt).toBeDefined();
+    expect((abortedAt as number) - stoppedAt).toBeLessThan(graceMs + 5_000);
+    expect(tookMs).toBeLessThan(graceMs + 10_000 + 5_000);
+  }, 120_000);
 });

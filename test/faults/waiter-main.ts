@@ -9,7 +9,6 @@ const app = await NestFactory.createApplicationContext(
   RhythmModule.forRoot({ role: 'api', database: { url: process.env.WAITER_URL as string, schema: process.env.WAITER_SCHEMA as string } }),
   { logger: false },
 );
-say('ready');
 process.on('SIGUSR2', () => {
   say('waiting');
   app
@@ -20,3 +19,4 @@ process.on('SIGUSR2', () => {
       (error: Error) => say(`rejected ${error.message}`),
     );
 });
+say('ready');
