@@ -33,6 +33,12 @@ export const SCHEMA = {
     deadAfter: duration('Silence after which its work is given to others.', '30s', '200ms'),
     shutdownGrace: duration('How long running tasks may finish at shutdown before they are aborted and handed back.', '20s'),
     maxCrashes: integer('Crashes in a row without progress after which an execution is quarantined.', 5, 1, 1_000),
+    cacheBytes: integer(
+      'About how much memory the workflows may take together that a worker keeps at hand between two turns; 0 for none.',
+      67_108_864,
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ),
     id: optionalText('A readable prefix of the worker id; default: host name and process id.'),
   },
   task: {

@@ -36,8 +36,9 @@ export interface EngineOptions {
   payloadDepth: number;
   snapshotWarnBytes: number;
   snapshotBytes: number;
-  /** Runs whose VM is kept in memory between turns. */
+  /** Runs whose VM is kept in memory between turns, and about how many bytes they may take together. */
   cachedRuns: number;
+  cacheBytes: number;
   /** How often the queue tables are vacuumed under load; 0 for never. */
   vacuumMs: number;
   /** Version of this code, shown with the worker. */
@@ -60,6 +61,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   snapshotWarnBytes: 65_536,
   snapshotBytes: 8_388_608,
   cachedRuns: 2_000,
+  cacheBytes: 67_108_864,
   vacuumMs: 200,
   codeVersion: '0.1.0',
 };

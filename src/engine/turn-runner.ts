@@ -20,7 +20,7 @@ import type { ProgramLoader, RunningFlow } from './programs.js';
 import type { SnapshotStore } from './snapshot-store.js';
 import { parentOf } from './task-runner.js';
 import { type EffectRows, effectRows, versionsOf } from './turn-effects.js';
-import type { CachedRun } from './vm-cache.js';
+import { type CachedRun, memoryOf } from './vm-cache.js';
 
 /** What a turn starts from: a run in memory, or its stored state. */
 export type TurnState = { cached: CachedRun } | { loaded: LoadedRun };
@@ -53,6 +53,8 @@ type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
 /** What a turn was given and what it made. */
 interface RunTurn {
   rows: EffectRows;
+  /** The whole state, wherever it is stored. */
+  snapshot: string | null;
   stored: { snapshot: string | null; snapshotRef?: string };
   events: readonly StoredEvent[];
   signals: readonly StoredEvent[];
@@ -121,7 +123,8 @@ export class TurnRunner {
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
     const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
-    return this.outcome(item, flow, result, base, { rows, stored, events, signals: fed.signals, cancelling: result.cancelled, failing });
+    const turn = { rows, snapshot, stored, events, signals: fed.signals, cancelling: result.cancelled, failing };
+    return this.outcome(item, flow, result, base, turn);
   }
 
   private async flowOf(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<RunningFlow | Missing> {
@@ -187,6 +190,7 @@ export class TurnRunner {
         grouped: result.groups.length > 0,
         cancelled,
         snapshotRef: stored.snapshotRef ?? null,
+        bytes: memoryOf(turn.snapshot ?? '', left),
       };
       return { commit, keep, stale: base.snapshotRef };
     }

@@ -6,7 +6,7 @@ import { type WorkerParts, Workplace } from './workplace.js';
 
 describe('a lost execution', () => {
   it('is stopped where it was claimed at the lost fence, and runs on where it was claimed again', () => {
-    const place = new Workplace('worker', { options: { cachedRuns: 1 } } as WorkerParts);
+    const place = new Workplace('worker', { options: { cachedRuns: 1, cacheBytes: 1 } } as WorkerParts);
     const stopped: number[] = [];
     for (const fence of [3, 4]) {
       const items = [{ id: 'x', fence } as ClaimedItem];

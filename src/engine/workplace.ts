@@ -55,7 +55,7 @@ export class Workplace {
     readonly id: string,
     readonly parts: WorkerParts,
   ) {
-    this.cache = new VmCache(parts.options.cachedRuns);
+    this.cache = new VmCache(parts.options.cachedRuns, parts.options.cacheBytes);
   }
 
   /** How many more executions may be taken now. */

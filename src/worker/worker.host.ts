@@ -91,6 +91,7 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     deadAfterMs: worker.deadAfter,
     shutdownGraceMs: worker.shutdownGrace,
     maxCrashes: worker.maxCrashes,
+    cacheBytes: worker.cacheBytes,
     workerName: worker.id,
     maxSteps: history.maxSteps,
     cancelGraceMs: cancel.grace,
