@@ -1,16 +1,6 @@
 // Takes work whenever there is room for it: at once after a hint, by polling behind that.
 
-import {
-  ANY,
-  claimLanes,
-  claimWork,
-  isDatabaseError,
-  type Lane,
-  newId,
-  readLanes,
-  type Store,
-  tendLanes,
-} from '../../libs/store/index.js';
+import { ANY, claimLanes, claimWork, isDatabaseError, type Lane, newId, readLanes, type Store, tendLanes } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
 import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';

@@ -4,14 +4,21 @@ import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } fr
 import type { CommitResult } from './committer.js';
 import { toErrorData } from './error-data.js';
 import type { HeldItem } from './held-work.js';
-import { OUT_OF_REACH_MS, OutOfReachError } from './out-of-reach.js';
+import { OUT_OF_REACH_MS, OutOfReachError, SnapshotsOutOfReachError } from './out-of-reach.js';
 import type { PoisonGuard } from './poison-guard.js';
 import { cancelled, parentOf } from './task-runner.js';
 import { type TurnOutcome, TurnRunner, type TurnState } from './turn-runner.js';
 import type { Workplace } from './workplace.js';
 
+// Runs whose state cannot be reached are looked at after 1 s, 2 s, 4 s … and then as often as this.
+const STATE_LOOK_MS = 60_000;
+// More than wait at one time; older ones may start over.
+const UNREACHED_KNOWN = 10_000;
+
 export class TurnLane {
   readonly runner: TurnRunner;
+  /** How often in a row the state of each run could not be reached from here. */
+  private readonly unreached = new Map<string, number>();
 
   constructor(
     private readonly place: Workplace,
@@ -109,10 +116,12 @@ export class TurnLane {
     try {
       const outcome = await this.runner.run(item, state, events);
       this.guard.settle(item);
+      this.unreached.delete(item.id);
       void this.submit(item, outcome);
     } catch (error) {
       place.trouble(`turn of ${item.id}`, error);
-      if (error instanceof OutOfReachError) void place.release([item], OUT_OF_REACH_MS);
+      if (error instanceof SnapshotsOutOfReachError) this.waitForState(item, error);
+      else if (error instanceof OutOfReachError) void place.release([item], OUT_OF_REACH_MS);
       else this.fail(item, error);
     }
   }
@@ -128,6 +137,25 @@ export class TurnLane {
     else if (item.run) this.perform(item);
     else void place.finish(item);
     return !order && item.run;
+  }
+
+  // The run keeps its state and its events, says what it waits for, and is looked at again, ever more rarely.
+  private waitForState(item: HeldItem, error: SnapshotsOutOfReachError): void {
+    const { unreached } = this;
+    const times = unreached.get(item.id) ?? 0;
+    unreached.set(item.id, times + 1);
+    for (const id of unreached.keys()) if (unreached.size > UNREACHED_KNOWN) unreached.delete(id);
+    const commit = turnCommit({
+      id: item.id,
+      bucket: item.bucket,
+      fence: item.fence,
+      status: item.status,
+      note: `Waits for the snapshot store. ${error.message}. It is tried again within a minute.`,
+      startedAt: item.claimedAt,
+      timers: [{ kind: 'wake', call: 0, delayMs: Math.min(OUT_OF_REACH_MS * 2 ** times, STATE_LOOK_MS) }],
+      state: { action: 'leave' },
+    });
+    void this.submit(item, { commit });
   }
 
   private async submit(item: HeldItem, outcome: TurnOutcome): Promise<void> {

@@ -15,9 +15,9 @@ import type { EngineEvents } from './engine-events.js';
 import type { EngineOptions, TaskSource } from './engine-options.js';
 import { cancelledError, toErrorData } from './error-data.js';
 import type { HeldItem } from './held-work.js';
-import { OutOfReachError } from './out-of-reach.js';
+import { OutOfReachError, SnapshotsOutOfReachError } from './out-of-reach.js';
 import type { ProgramLoader, RunningFlow } from './programs.js';
-import type { SnapshotStore } from './snapshot-store.js';
+import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
 import { parentOf } from './task-runner.js';
 import { type EffectRows, effectRows, versionsOf } from './turn-effects.js';
 import { type CachedRun, memoryOf } from './vm-cache.js';
@@ -45,6 +45,14 @@ async function reach<T>(fetch: () => Promise<T>): Promise<T> {
     throw typeof code === 'string' && code.startsWith('FLOW_')
       ? error
       : new OutOfReachError('What the turn needs could not be fetched', error);
+  }
+}
+
+async function reachSnapshots<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw new SnapshotsOutOfReachError(what, error);
   }
 }
 
@@ -96,6 +104,8 @@ export class TurnRunner {
       // Another worker can run it, also the clean-up of a cancelled run; nothing of it is given up here.
       if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
         return { commit: this.wait(item, base, `Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`) };
+      // As without its program, below.
+      if (cancelling && error instanceof SnapshotMissingError) return { commit: this.cancelledAtOnce(item, base, cancel) };
       // A damaged snapshot quarantines its run, never the worker.
       return {
         commit: {
@@ -136,12 +146,14 @@ export class TurnRunner {
     return snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
   }
 
-  private external(reference: string): Promise<string> {
+  private async external(reference: string): Promise<string> {
     const { snapshots } = this.parts;
-    return reach(async () => {
-      if (snapshots) return snapshots.get(reference);
-      throw new Error(`The state of this run lives outside the database (${reference}), and this worker has no SnapshotStore.`);
+    const snapshot = await reachSnapshots(`The state "${reference}" cannot be read`, () => {
+      if (!snapshots) throw new Error('This worker has no snapshotStore.');
+      return snapshots.get(reference);
     });
+    if (snapshot === undefined) throw new SnapshotMissingError(reference);
+    return snapshot;
   }
 
   // Between slices the event loop gets its turn, so that the heart beats while a flow computes.
@@ -220,7 +232,7 @@ export class TurnRunner {
   private putOutside(item: HeldItem, snapshot: string): Promise<string> {
     // Ids may hold any character; a name of a file must not, and has its limit.
     const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${this.parts.uuid()}`;
-    return reach(async () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
+    return reachSnapshots('Its state cannot be written', () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
   }
 
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its

@@ -37,6 +37,8 @@ export interface Inspection {
   status: ExecutionStatus;
   /** Why it does not move although it waits for nothing. */
   note: string | null;
+  /** Why its branches cannot be shown, although it has a stored state. */
+  unreadable: string | null;
   file: string | null;
   /** What every worker lets it name; one that has loaded the workflow with a narrower list allows less. */
   allow: FlowAllowList;
@@ -63,36 +65,52 @@ export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotSto
   if (!record || !state) throw new ExecutionNotFoundError(id);
   const { version, file, source, timers, signals, events } = state;
   const { name, type, status, note } = record;
-  const snapshot = state.snapshot ?? (state.snapshotRef && snapshots ? await snapshots.get(state.snapshotRef) : null);
-  const described = snapshot === null ? NOTHING : await describeSnapshot(db, state, snapshot);
+  const { snapshot, unreadable: unread } = await readSnapshot(state, snapshots);
+  const described = snapshot === null ? { ...NOTHING, unreadable: unread } : await describeSnapshot(db, state, snapshot);
+  const { pending, unreadable } = described;
   const lines = (source ?? '').split(/\r\n|[\n\r\u2028\u2029]/);
   const branches = described.branches.map((branch) => ({
     ...branch,
     stack: branch.stack.map((frame) => ({ ...frame, locals: { ...frame.locals }, sourceLine: lines[frame.line - 1] ?? '' })),
   }));
   const allow = intersectAllowLists(state.allow, state.currentAllow);
-  const text = explain(record, branches, timers, lines, { allow, unreadable: described.unreadable });
-  return { id, name, type, version, status, note, file, allow, branches, pending: described.pending, timers, signals, events, text };
+  const text = explain(record, branches, timers, lines, { allow, unreadable });
+  return { id, name, type, version, status, note, unreadable, file, allow, branches, pending, timers, signals, events, text };
 }
 
-const NOTHING = { branches: [], pending: [], unreadable: undefined };
+async function readSnapshot(
+  { snapshot, snapshotRef }: RunState,
+  snapshots: SnapshotStore | undefined,
+): Promise<{ snapshot: string | null; unreadable: string | null }> {
+  if (snapshot !== null || snapshotRef === null) return { snapshot, unreadable: null };
+  const unread = (why: string) => ({ snapshot: null, unreadable: `Its state lives outside the database ("${snapshotRef}")${why}` });
+  if (!snapshots) return unread(', and this process has no snapshotStore.');
+  try {
+    const text = await snapshots.get(snapshotRef);
+    return text === undefined ? unread(', and the snapshot store has no such state.') : { snapshot: text, unreadable: null };
+  } catch (error) {
+    return unread(` and cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const NOTHING = { branches: [], pending: [], unreadable: null };
 
 // Of a run whose program is missing, or whose state only a newer release can read, the rest is shown all the same.
 async function describeSnapshot(db: Runner, { name, version }: RunState, snapshot: string): Promise<Described> {
   const program = await getProgram(db, name, version ?? '', snapshotHeader(snapshot).fingerprint);
-  if (program === undefined) return { ...NOTHING, unreadable: 'its program is not in the database' };
+  if (program === undefined) return { ...NOTHING, unreadable: 'Its program is not in the database.' };
   try {
-    return { ...describe(loadProgram(program), snapshot), unreadable: undefined };
+    return { ...describe(loadProgram(program), snapshot), unreadable: null };
   } catch (error) {
     if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
-      return { ...NOTHING, unreadable: 'only a newer release of nestjs-rhythm can read it' };
+      return { ...NOTHING, unreadable: 'Only a newer release of nestjs-rhythm can read it.' };
     throw error;
   }
 }
 
 type Described = RunDescription & {
   /** Why the branches cannot be shown. */
-  unreadable: string | undefined;
+  unreadable: string | null;
 };
 
 function explain(
@@ -100,7 +118,7 @@ function explain(
   branches: readonly InspectedBranch[],
   timers: RunState['timers'],
   source: readonly string[],
-  { allow, unreadable }: { allow: FlowAllowList; unreadable: string | undefined },
+  { allow, unreadable }: { allow: FlowAllowList; unreadable: string | null },
 ): string {
   const lines = [`${record.type} "${record.name}" is ${record.status}${record.note ? `: ${record.note}` : ''}`];
   const ended = record.finishedAt !== null;

@@ -79,6 +79,7 @@ function print(shown: Shown, flags: ShowFlags, context: CliContext): void {
   };
   context.print(heading(shown, context).join('\n'));
   section('Waits for', waits(shown));
+  section('State', shown.inspection.unreadable === null ? [] : [visible(shown.inspection.unreadable)]);
   section('Error', errorLines(shown.execution));
   if (shown.source !== null) {
     const lines = showSource(shown.source, places(shown), flags.source === true, terminal);
