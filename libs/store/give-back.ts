@@ -3,6 +3,21 @@
 import { newFence } from './fence.js';
 import { type Runner, sql } from './statement.js';
 
+/** One execution that was put off. */
+export interface PutOff {
+  id: string;
+  bucket: number;
+  /** Of a task: the fence it has now. */
+  fence: number | null;
+}
+
+/** What was taken from a dead worker. */
+export interface Recovered {
+  given: GivenBack[];
+  /** Executions that could not be taken yet: a transaction of somebody still holds their rows. */
+  left: number;
+}
+
 /** One execution that was given back or taken from a dead worker. */
 export interface GivenBack {
   id: string;
@@ -79,26 +94,43 @@ const PUT_OFF = sql(
   INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
   SELECT id, bucket, 'run', 0, now() + $6 * interval '1 millisecond', CASE WHEN type = 'task' THEN fence END FROM returned
   ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE
-    SET due_at = greatest(rhythm.scheduled_queue.due_at, excluded.due_at), fence = excluded.fence`,
+    SET due_at = greatest(rhythm.scheduled_queue.due_at, excluded.due_at), fence = excluded.fence
+  RETURNING execution_id AS id, bucket, fence, due_at > now() + $6 * interval '1 millisecond' AS later`,
 );
 
 // The heartbeat is deleted only if it has not moved since the sweeper last saw it; a worker that finds its row gone starts over.
+// Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. What can be
+// had is taken, the rest stays in its claims, and the sweeper comes back for it.
 const RECOVER = sql(
   'recover_worker',
   `WITH dead AS (
     DELETE FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1 AND w.beats = $2 RETURNING w.worker_id
-  ), gone AS (
-    DELETE FROM rhythm.claims c WHERE c.worker_id = $1
+  ), held AS MATERIALIZED (
+    SELECT c.claim_id, c.ids, c.buckets, c.fences FROM rhythm.claims c WHERE c.worker_id = $1
       AND (EXISTS (SELECT 1 FROM dead) OR NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1))
-    RETURNING c.ids, c.buckets, c.fences
+    FOR UPDATE SKIP LOCKED
+  ), listed AS MATERIALIZED (
+    SELECT h.claim_id, i.id, i.bucket, i.fence FROM held h, unnest(h.ids, h.buckets, h.fences) AS i(id, bucket, fence)
+  ), free AS MATERIALIZED (
+    SELECT e.id FROM (SELECT DISTINCT id, bucket FROM listed) l JOIN rhythm.executions e ON e.id = l.id AND e.bucket = l.bucket
+    FOR UPDATE OF e SKIP LOCKED
+  ), busy AS MATERIALIZED (
+    SELECT l.* FROM listed l WHERE l.id <> ALL(ARRAY(SELECT id FROM free))
+      AND EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = l.id AND e.bucket = l.bucket)
+  ), gone AS (
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY(ARRAY(SELECT claim_id FROM held EXCEPT SELECT claim_id FROM busy))
+  ), shortened AS (
+    UPDATE rhythm.claims c SET ids = b.ids, buckets = b.buckets, fences = b.fences
+    FROM (SELECT claim_id, array_agg(id) AS ids, array_agg(bucket) AS buckets, array_agg(fence) AS fences FROM busy GROUP BY claim_id) b
+    WHERE c.worker_id = $1 AND c.claim_id = b.claim_id
   ), items AS MATERIALIZED (
-    SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
+    SELECT DISTINCT l.id, l.bucket, l.fence FROM listed l WHERE l.id = ANY(ARRAY(SELECT id FROM free))
   ), ${returned('$4', 1)}, noted AS (
     INSERT INTO rhythm.history (execution_id, bucket, seq, kind, worker_id, detail)
     SELECT id, bucket, nextval('rhythm.event_seq'), 'recovered', $1, jsonb_build_object('crashes', crashes) FROM returned
   )
-  SELECT id, queue, target_name AS name, crashes, crashes > $3 AS quarantined FROM returned
-  UNION ALL SELECT NULL, NULL, worker_id, 0, false FROM dead`,
+  SELECT id, queue, target_name AS name, crashes, crashes > $3 AS quarantined, 0 AS left FROM returned
+  UNION ALL SELECT NULL, NULL, NULL, 0, false, (SELECT count(*) FROM busy)::integer WHERE EXISTS (SELECT 1 FROM dead) OR EXISTS (SELECT 1 FROM busy)`,
 );
 
 /** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
@@ -123,15 +155,15 @@ export async function giveBackItems(
   ]);
 }
 
-/** Gives back items, runnable again after a while. */
+/** Gives back items, runnable again after a while. Returns those that will be: not those that were put off for longer already. */
 export async function putOffItems(
   db: Runner,
   workerId: string,
   items: readonly { id: string; bucket: number; fence: number }[],
   doneClaims: readonly string[],
   delayMs: number,
-): Promise<void> {
-  await db.rows(PUT_OFF, [
+): Promise<PutOff[]> {
+  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, [
     workerId,
     doneClaims,
     items.map((item) => item.id),
@@ -140,14 +172,17 @@ export async function putOffItems(
     delayMs,
     newFence(),
   ]);
+  return rows.filter((row) => !row.later).map(({ id, bucket, fence }) => ({ id, bucket, fence }));
 }
 
 /**
  * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue at a new fence.
- * Answers undefined when it was not dead after all. Safe to run from every worker at once.
+ * Returns undefined when there was nothing to take: it was not dead after all, or another has it. Safe to run from every worker
+ * at once, and as often as anything is left.
  */
-export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<GivenBack[] | undefined> {
-  const rows = await db.rows<GivenBack & { id: string | null }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
+export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<Recovered | undefined> {
+  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
   if (rows.length === 0) return undefined;
-  return rows.filter((row) => row.id !== null);
+  const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
+  return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };
 }

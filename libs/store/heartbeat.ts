@@ -25,12 +25,15 @@ const LOST = sql(
   `SELECT d.id, d.fence FROM unnest($1::text[], $2::smallint[], $3::bigint[]) AS d(id, bucket, fence)
   LEFT JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket WHERE e.fence IS DISTINCT FROM d.fence`,
 );
+/** The beats of a worker that has claims and no heartbeat. */
+export const NO_HEARTBEAT = -1;
+
 // Workers by their beat; a claim whose worker has no heartbeat row counts as a worker that is silent for ever.
 const BEATS = sql(
   'read_beats',
   `SELECT worker_id AS "workerId", beats FROM rhythm.worker_heartbeats
   UNION ALL
-  SELECT DISTINCT c.worker_id, -1 FROM rhythm.claims c WHERE NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = c.worker_id)`,
+  SELECT DISTINCT c.worker_id, ${NO_HEARTBEAT} FROM rhythm.claims c WHERE NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = c.worker_id)`,
 );
 
 export async function registerWorker(db: Runner, worker: WorkerDescription): Promise<void> {

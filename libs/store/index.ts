@@ -12,6 +12,7 @@ export {
 } from './allow-lists.js';
 export { type BenchmarkRows, type BenchmarkTime, countBenchmark, readBenchmark, removeBenchmark } from './benchmark-rows.js';
 export { boundIdle } from './bound-idle.js';
+export { bringForward } from './bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './claim-work.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
 export type { EagerClaim } from './commit/effects-commit.js';
@@ -26,8 +27,8 @@ export { dropLateEvents } from './drop-late-events.js';
 export * from './entities/index.js';
 export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './errors.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './find-ended.js';
-export { type GivenBack, giveBackClaims, giveBackItems, putOffItems, recoverWorker } from './give-back.js';
-export { beat, claimIds, leave, lostItems, readBeats, registerWorker, type WorkerDescription } from './heartbeat.js';
+export { type GivenBack, giveBackClaims, giveBackItems, type PutOff, putOffItems, type Recovered, recoverWorker } from './give-back.js';
+export { beat, claimIds, leave, lostItems, NO_HEARTBEAT, readBeats, registerWorker, type WorkerDescription } from './heartbeat.js';
 export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
 export type { ExecutionOptions, NewExecution, StartOutcome, StoredRetry } from './insert-executions.js';
 export { insertExecutions } from './insert-executions.js';
@@ -35,7 +36,7 @@ export { type JsonColumns, jsonColumns, readable } from './json-columns.js';
 export { claimLanes, type Lane, moveToLanes, noWorkerHas, readLanes, readUnserved, tendLanes, type UnservedTask } from './lanes.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './list-executions.js';
 export { type LoadedRun, loadRuns, type StoredEvent } from './load-runs.js';
-export { stillConnected, wasAnswered } from './lost-connection.js';
+export { isLockTimeout, stillConnected, wasAnswered } from './lost-connection.js';
 export { markStarted } from './mark-started.js';
 export type { MigrationReport, PlannedMigration } from './migrate.js';
 export {

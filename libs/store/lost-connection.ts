@@ -7,10 +7,19 @@ export async function stillConnected(manager: EntityManager): Promise<boolean> {
   return manager.query('SELECT 1').then(() => true, wasAnswered);
 }
 
+/** The server gave up waiting for a lock (`lock_timeout`); the statement had no effect. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error).code === '55P03';
+}
+
 /** True when the server itself refused, so that the outcome is known. 57P0x and 08xxx: it goes away. */
 // The app may have a copy of pg of its own, so the errors are known by what they carry and not by their class.
 export function wasAnswered(error: unknown): boolean {
-  const { driverError } = error as { driverError?: unknown };
-  const { severity, code } = (driverError ?? error) as { severity?: unknown; code?: unknown };
+  const { severity, code } = codeOf(error);
   return typeof severity === 'string' && typeof code === 'string' && !/^(57P0|08)/.test(code);
+}
+
+function codeOf(error: unknown): { severity?: unknown; code?: unknown } {
+  const { driverError } = error as { driverError?: unknown };
+  return (driverError ?? error) as { severity?: unknown; code?: unknown };
 }

@@ -85,7 +85,7 @@ describe('two commits in line', () => {
     await waitFor('the third statement', () => statements === 3);
     await link.close();
     const recovered = await recoverWorker(store.db, 'dying', 0, 3);
-    expect(recovered).toHaveLength(GROUP - 1);
+    expect(recovered?.given).toHaveLength(GROUP - 1);
     expect(await count('executions', `status = 'completed'`)).toBe(GROUP);
     expect(
       await count('executions', `status = 'pending' AND NOT EXISTS (SELECT FROM rhythm.work_queue w WHERE w.execution_id = e.id)`),

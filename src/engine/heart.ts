@@ -1,6 +1,6 @@
 // Says that this worker lives, notices when it was declared dead, and declares others dead.
 
-import { beat, claimIds, giveBackClaims, lostItems, readBeats, recoverWorker, type Store } from '../../libs/store/index.js';
+import { beat, claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readBeats, recoverWorker, type Store } from '../../libs/store/index.js';
 import { Doorbell } from './alarm.js';
 import { endLoop } from './end-loop.js';
 import type { EngineEvents } from './engine-events.js';
@@ -63,8 +63,6 @@ export class Heart {
       try {
         await this.once();
       } catch (error) {
-        // What could not be read was not lived through: the observations start over.
-        this.lastSweep = undefined;
         if (this.running) this.parts.events.emit({ type: 'trouble', where: 'heartbeat', error });
         await this.bell.wait(Math.min(1_000, this.parts.options.heartbeatMs));
       }
@@ -97,13 +95,14 @@ export class Heart {
     for (const { id, fence } of await lostItems(this.link, held)) this.parts.lost(id, fence);
   }
 
-  // A sweeper counts only silence between two of its own readings that both succeeded and were not far apart. So an outage of
-  // the database, or a pause of this process, makes nobody look dead.
+  // A sweeper counts only silence between two of its own readings, and of the time between them no more than a third of deadAfter
+  // (or one interval of heartbeats, where that is longer). So an outage of the database, or a pause of this process, makes nobody
+  // look dead: whoever lives has the rest of the time to beat again. And the dead are found although readings are far apart or
+  // fail now and then, because the database is overloaded.
   private async sweep(): Promise<void> {
     const { options, workerId } = this.parts;
     const now = performance.now();
-    const lived = this.lastSweep === undefined ? undefined : now - this.lastSweep;
-    const counts = lived !== undefined && lived <= options.heartbeatMs * 2 + 1_000;
+    const lived = this.lastSweep === undefined ? 0 : Math.min(now - this.lastSweep, Math.max(options.heartbeatMs, options.deadAfterMs / 3));
     const beats = await readBeats(this.link);
     this.lastSweep = now;
     const present = new Set(beats.map((worker) => worker.workerId));
@@ -111,18 +110,26 @@ export class Heart {
     for (const worker of beats) {
       if (worker.workerId === workerId) continue;
       const before = this.observed.get(worker.workerId);
-      const silentMs = before && before.beats === worker.beats && counts ? before.silentMs + (lived as number) : 0;
+      // One whose heartbeat is gone has been declared dead, by this sweeper or another, and what it held was not all to be had.
+      const isSilent = before && (before.beats === worker.beats || worker.beats === NO_HEARTBEAT);
+      const silentMs = isSilent ? before.silentMs + lived : 0;
       this.observed.set(worker.workerId, { beats: worker.beats, silentMs });
       if (silentMs >= options.deadAfterMs) await this.recover(worker.workerId, worker.beats);
     }
   }
 
+  // A failure here says nothing of the silence that was seen: the next sweep tries again, and so does it for what is left.
   private async recover(deadId: string, beats: number): Promise<void> {
     const { options, events, woke } = this.parts;
-    const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes);
-    this.observed.delete(deadId);
-    if (!recovered) return;
-    events.emit({ type: 'recovered', workerId: deadId, executions: recovered.map((item) => item.id) });
-    woke([...new Set(recovered.map((item) => item.queue))]);
+    try {
+      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes);
+      // Nothing at all: it was not dead, or another sweeper is at it; what that one leaves is tried again.
+      if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.observed.delete(deadId);
+      if (!recovered) return;
+      events.emit({ type: 'recovered', workerId: deadId, executions: recovered.given.map((item) => item.id) });
+      woke([...new Set(recovered.given.map((item) => item.queue))]);
+    } catch (error) {
+      if (this.running) events.emit({ type: 'trouble', where: `recovery of ${deadId}`, error });
+    }
   }
 }

@@ -1,15 +1,22 @@
 // Keeps executions that kill their workers from taking their neighbours with them.
 
+import { bringForward, type PutOff } from '../../libs/store/index.js';
 import type { HeldItem } from './held-work.js';
 import type { Workplace } from './workplace.js';
 
-// One that may not be held now is looked at again after this.
-const WAIT_MS = 500;
+// One that may not be held now is looked at again after this, by whatever worker; by this one as soon as the one before it has
+// ended.
+const WAIT_MS = 2_000;
 const SUSPICIOUS_CRASHES = 2;
 
-/** An execution that has crashed its workers may crash this one: at most one such is held at a time. */
+/**
+ * An execution that has crashed its workers may crash this one: at most one such is held at a time. The others are put off in the
+ * database, not kept here: whatever is held when a worker dies is counted as having crashed it.
+ */
 export class PoisonGuard {
   private suspicious: string | undefined;
+  /** Suspicious ones that this worker has put off. */
+  private readonly waiting = new Map<string, PutOff>();
 
   constructor(
     private readonly place: Workplace,
@@ -32,13 +39,28 @@ export class PoisonGuard {
       } else later.push(item);
     }
     // Before anything of this claim runs: it may be the last thing that this process does.
-    if (later.length > 0) await this.place.release(later, WAIT_MS);
+    if (later.length > 0) for (const one of await this.place.release(later, WAIT_MS)) this.waiting.set(one.id, one);
     return admitted;
   }
 
-  /** The execution did not kill us. */
+  /** The execution did not kill us: the next one may come at once. */
   settle(item: HeldItem): void {
-    if (this.suspicious === item.id) this.suspicious = undefined;
+    if (this.suspicious !== item.id) return;
+    this.suspicious = undefined;
+    if (this.waiting.size > 0) void this.callNext();
+  }
+
+  private async callNext(): Promise<void> {
+    const { place, waiting } = this;
+    try {
+      for (const [id, one] of waiting) {
+        if (this.suspicious !== undefined || place.closing) return;
+        waiting.delete(id);
+        if (await bringForward(place.parts.store.db, one)) return place.loops.timers.dueIn(0);
+      }
+    } catch (error) {
+      place.trouble('next of the suspicious', error);
+    }
   }
 
   private quarantine(item: HeldItem): void {

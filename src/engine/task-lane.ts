@@ -57,7 +57,7 @@ export class TaskLane {
     this.guard.settle(item);
     if (item.dropped || !place.held.has(item)) return;
     const outOfReach = 'commit' in outcome && outcome.outOfReach;
-    if (outOfReach && this.mayBeAway(item, outOfReach)) return place.release([item], OUT_OF_REACH_MS);
+    if (outOfReach && this.mayBeAway(item, outOfReach)) return void (await place.release([item], OUT_OF_REACH_MS));
     this.cutOff.delete(item.id);
     if (committed.done) {
       this.announcer.taskEnded(item, 'completed');

@@ -1,7 +1,7 @@
 // Runs a transactional task: its writes, its result and the wake-up of its workflow commit together, or not at all.
 
 import type { DataSource } from 'typeorm';
-import { boundIdle, commitWork, joinTransaction, type Store, stillConnected, wasAnswered } from '../../libs/store/index.js';
+import { boundIdle, commitWork, isLockTimeout, joinTransaction, type Store, stillConnected, wasAnswered } from '../../libs/store/index.js';
 import { toJsonText } from '../payload.js';
 import type { EngineOptions } from './engine-options.js';
 import type { HeldItem } from './held-work.js';
@@ -14,9 +14,17 @@ interface Parts {
   appDataSource?: DataSource;
 }
 
-// The fenced write locks rows that others need, and only the COMMIT is left to be sent. If this host vanishes in between, the
-// server would keep the locks until TCP gives up, and recovery and the parent's turn would wait behind them.
-const SILENT_MS = 10_000;
+// The fenced write locks rows that others need, and only the COMMIT is left to be sent. If this host freezes or vanishes in
+// between, the server would keep the locks until TCP gives up, and the parent's turn would wait behind them. So the server ends
+// such a transaction well before its worker is declared dead. Its siblings wait behind it for the row of their resume group: they
+// give up first, or each would have its own time of silence, one after the other (six of them kept their work for 60 s).
+const LONGEST_SILENT_MS = 10_000;
+const SHORTEST_SILENT_MS = 1_000;
+
+function boundsOf(deadAfterMs: number): { silentMs: number; lockMs: number } {
+  const silentMs = Math.max(SHORTEST_SILENT_MS, Math.min(LONGEST_SILENT_MS, deadAfterMs / 3));
+  return { silentMs, lockMs: silentMs / 2 };
+}
 
 /** The execution was taken over while the task ran: its transaction is rolled back. */
 export class ClaimLostError extends Error {
@@ -52,12 +60,14 @@ export async function transactionally(
       const output = toJsonText(value, `The result of task "${item.name}"`, options);
       const db = await joinTransaction(manager, store.schema);
       stage = 'commit';
-      await boundIdle(db, SILENT_MS);
+      await boundIdle(db, boundsOf(options.deadAfterMs));
       const { tasks } = await commitWork(db, { workerId, tasks: [completed(item, output)], turns: [], claims: [] });
       if (!tasks[0]) throw new ClaimLostError(item.id);
     });
   } catch (error) {
     if (stage === 'begin') throw new OutOfReachError('The transaction could not begin', error, { began: false });
+    // Somebody held the rows of the fenced write for too long. The task has done nothing wrong, and nothing of it has an effect.
+    if (stage === 'commit' && isLockTimeout(error)) throw new OutOfReachError('The result could not be written', error, { began: false });
     if (stage === 'task' || error instanceof ClaimLostError || wasAnswered(error)) throw error;
     throw new OutOfReachError('The connection was lost at the end of the transaction', error);
   }

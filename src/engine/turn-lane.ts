@@ -69,9 +69,8 @@ export class TurnLane {
   // What the server does not give may be too much at once, or lie in one run: they are looked at by themselves, and one that
   // cannot be loaded alone waits a moment.
   private async loadLater(items: HeldItem[], error: unknown): Promise<void> {
-    if (!isDatabaseError(error)) return this.place.release(items);
-    if (items.length === 1) return this.place.release(items, OUT_OF_REACH_MS);
-    for (const item of items) await this.look([item]);
+    if (isDatabaseError(error) && items.length > 1) for (const item of items) await this.look([item]);
+    else await this.place.release(items, isDatabaseError(error) ? OUT_OF_REACH_MS : 0);
   }
 
   /** After the commit of a turn: the run stays in memory only if the commit is certain; otherwise the stored snapshot is the truth. */

@@ -1,6 +1,15 @@
 // What the lanes of one worker share: its id, its clock, what it holds, and the ways to let go of it.
 
-import { ANY, dropLateEvents, giveBackItems, moveToLanes, noteExecution, noWorkerHas, putOffItems } from '../../libs/store/index.js';
+import {
+  ANY,
+  dropLateEvents,
+  giveBackItems,
+  moveToLanes,
+  noteExecution,
+  noWorkerHas,
+  type PutOff,
+  putOffItems,
+} from '../../libs/store/index.js';
 import { didYouMean } from '../nearest.js';
 import type { ClaimLoop } from './claim-loop.js';
 import type { Committer, FinishedWork } from './committer.js';
@@ -101,18 +110,23 @@ export class Workplace {
     await this.loops.committer.submit(nothing(item));
   }
 
-  /** Gives items back, runnable at once or after a while. Tried until it is done: what is neither held nor given back would wait for ever. */
-  async release(items: readonly HeldItem[], afterMs = 0): Promise<void> {
+  /**
+   * Gives items back, runnable at once or after a while. Tried until it is done: what is neither held nor given back would wait for
+   * ever. Returns what was put off.
+   */
+  async release(items: readonly HeldItem[], afterMs = 0): Promise<PutOff[]> {
     const { db } = this.parts.store;
+    let putOff: PutOff[] = [];
     await this.letGo(items, async (claims) => {
       if (afterMs > 0) {
-        await putOffItems(db, this.id, items, claims, afterMs);
+        putOff = await putOffItems(db, this.id, items, claims, afterMs);
         this.loops.timers.dueIn(afterMs);
       } else {
         await giveBackItems(db, this.id, items, claims);
         this.loops.claims.nudge();
       }
     });
+    return putOff;
   }
 
   /** Leaves tasks that this worker does not have to those that do: no attempt is counted, and they keep their place. */

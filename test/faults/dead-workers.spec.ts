@@ -1,9 +1,10 @@
 // Real worker processes that freeze, die and crash.
 
 import { describe, expect, it } from '@jest/globals';
-import { readHistory } from '../../libs/store/index.js';
+import { readHistory, Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { Wire } from './proxy.js';
 
 describe('dead workers', () => {
   const kit = useHarness();
@@ -74,5 +75,48 @@ describe('dead workers', () => {
     for (const id of neighbours) expect((await harness.ended(id, 30_000)).status).toBe('completed');
     expect(crashes).toBe(4);
     await endWorkers();
+  }, 120_000);
+
+  it('are found dead by a worker whose looks are far apart because the database is slow', async () => {
+    const harness = await kit.open({});
+    const options = { heartbeatMs: 200, deadAfterMs: 6_000 };
+    const dead = spawn('dead', { WORKER_OPTIONS: JSON.stringify(options) });
+    await dead.line('ready');
+    const id = await harness.start('hold');
+    await dead.line(`holding ${id}`);
+    await dead.kill('SIGKILL');
+    const wire = await Wire.to(kit.url);
+    try {
+      const store = await Store.open({ url: wire.url, schema: kit.schema });
+      const sweeper = await harness.engine(options, store);
+      // Each look takes several statements, so two of them are now much further apart than two heartbeats and a second.
+      wire.slow(600);
+      await waitFor('the dead one to be recovered', () => harness.events.some((event) => event.type === 'recovered'), {
+        timeoutMs: 40_000,
+      });
+      wire.slow(0);
+      await sweeper.stop();
+      await store.close();
+    } finally {
+      await wire.close();
+    }
+  }, 90_000);
+
+  it('that died twice with much work leave it to be done one after the other without a pause, as long as nothing dies', async () => {
+    const harness = await kit.open({});
+    const ids = await Promise.all(Array.from({ length: 80 }, () => harness.start('hold', undefined, { type: 'task' })));
+    const options = JSON.stringify({ deadAfterMs: 400, concurrency: 200 });
+    for (const name of ['first', 'second']) {
+      const worker = spawn(name, { WORKER_OPTIONS: options });
+      for (const id of ids) await worker.line(`holding ${id}`);
+      await worker.kill('SIGKILL');
+    }
+    const third = spawn('third', { WORKER_OPTIONS: options, HOLD_MS: '1' });
+    await waitFor('the work to be recovered', async () => (await harness.count('executions', 'crashes >= 2')) > 40);
+    const recoveredAt = performance.now();
+    for (const id of ids) expect(await harness.ended(id, 60_000)).toMatchObject({ status: 'completed', value: 'third' });
+    // One per half second would be 40 s.
+    expect(performance.now() - recoveredAt).toBeLessThan(20_000);
+    await third.kill();
   }, 120_000);
 });

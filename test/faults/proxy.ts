@@ -1,12 +1,14 @@
 // A wire to the database that a spec can cut and mend.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A TCP proxy in front of a PostgreSQL address. */
 export class Wire {
   private readonly sockets = new Set<Socket>();
   private down = false;
   private silent = false;
+  private delayMs = 0;
   private trap: { text: string; spring(near: Socket, far: Socket): void } | undefined;
   /** Connections that were refused or cut. */
   cuts = 0;
@@ -64,6 +66,11 @@ export class Wire {
     };
   }
 
+  /** From now on every reply takes this much longer. */
+  slow(delayMs: number): void {
+    this.delayMs = delayMs;
+  }
+
   mend(): void {
     this.down = false;
     this.silent = false;
@@ -99,8 +106,12 @@ export class Wire {
         this.sockets.delete(one);
         other.destroy();
       });
-      one.pipe(other);
     }
+    socket.pipe(far);
+    const delayed = new Transform({
+      transform: (bytes, _encoding, done) => void (this.delayMs > 0 ? setTimeout(done, this.delayMs, null, bytes) : done(null, bytes)),
+    });
+    far.pipe(delayed).pipe(socket);
   }
 }
 

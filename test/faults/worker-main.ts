@@ -15,6 +15,16 @@ process.on('SIGUSR2', () => {
 
 // An app with tables of its own, for transactional tasks. `WORKER_DIES` names the moment at which it is killed.
 const app = process.env.WORKER_APP ? await new DataSource({ type: 'postgres', url, applicationName: 'shop' }).initialize() : undefined;
+// Stops as a host does that freezes between the fenced write and the COMMIT of a task, while its siblings wait behind that one.
+let frozen = false;
+const freezeBehind = async (siblings: number) => {
+  if (frozen) return;
+  frozen = true;
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'shop' AND wait_event_type = 'Lock'`;
+  while ((await app!.query(waiting)).length < siblings) await new Promise((resolve) => setTimeout(resolve, 5));
+  say('freezes');
+  process.kill(process.pid, 'SIGSTOP');
+};
 const die = (moment: string, id: string) => {
   if (process.env.WORKER_DIES !== moment) return;
   say(`dies ${moment} ${id}`);
@@ -55,8 +65,9 @@ const harness = await Harness.open({
       die('before its result', executionId);
       const { queryRunner } = manager;
       const commit = queryRunner!.commitTransaction.bind(queryRunner);
-      queryRunner!.commitTransaction = () => {
+      queryRunner!.commitTransaction = async () => {
         die('before its commit', executionId);
+        if (process.env.WORKER_FREEZES) await freezeBehind(Number(process.env.WORKER_FREEZES));
         return commit();
       };
       return 'paid';
