@@ -1,8 +1,8 @@
 // Loads the application's root module from a file that was built to JavaScript.
 
 import { existsSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { listNames } from '../nearest.js';
 import { UsageError } from './usage-error.js';
 
@@ -51,12 +51,38 @@ async function importAll(full: string): Promise<Record<string, unknown>> {
       ? { ...module, ...(inner as object), default: (inner as { default?: unknown }).default }
       : module;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /^\.[cm]?ts$/.test(extname(full))) {
-      throw new UsageError(`${full} is TypeScript. Build it first and give the JavaScript, e.g. dist/app.module.js.`);
+    if (TYPESCRIPT.test(full) && isTypeScriptRefusal(error)) {
+      throw new UsageError(
+        `${full} is TypeScript that Node ${process.version} cannot run (${error.message}). Build it first and give the JavaScript, e.g. dist/app.module.js.`,
+      );
     }
     throw error;
   }
+}
+
+const TYPESCRIPT = /\.[cm]?ts$/;
+const REFUSALS = new Set([
+  // Node 20, and 22 before 22.18.
+  'ERR_UNKNOWN_FILE_EXTENSION',
+  // Later ones strip types, and refuse what is more than types.
+  'ERR_INVALID_TYPESCRIPT_SYNTAX',
+  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+  'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
+]);
+
+// Not every failure of a TypeScript file is one: Node may have stripped its types, or a loader such as tsx may have compiled it,
+// and then it threw by itself.
+function isTypeScriptRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code = '', url } = error as Error & { code?: string; url?: string };
+  if (REFUSALS.has(code)) return true;
+  // The import of a file that only a build makes.
+  if (code === 'ERR_MODULE_NOT_FOUND' && url?.startsWith('file:')) {
+    const base = fileURLToPath(url).replace(/\.[cm]?js$/, '');
+    return ['.ts', '.mts', '.cts'].some((extension) => existsSync(base + extension));
+  }
+  // V8 found syntax that is not JavaScript, such as a decorator: thrown by Node's loader, not by code that it had loaded.
+  return error instanceof SyntaxError && /^ +at .*$/m.exec(error.stack ?? '')?.[0].includes('node:internal/modules') === true;
 }
 
 function isModule(value: unknown): value is RootModule {

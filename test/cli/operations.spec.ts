@@ -272,18 +272,6 @@ describe('rhythm doctor', () => {
   });
 });
 
-describe('rhythm worker', () => {
-  it.each([
-    [['worker', 'dist/gone.module.js'], /gone\.module\.js does not exist\. Give the built JavaScript/],
-    [['worker', 'sample-app/app.module.ts'], /is TypeScript\. Build it first/],
-    [['worker', 'test/support/lifeline.mjs'], /exports no Nest module/],
-    [['worker'], /missing required argument 'file'/],
-  ])('refuses %j', async (args, message) => {
-    // Jest would load the TypeScript that node refuses.
-    expect(await spawned(args)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
-  });
-});
-
 // Every setting that the product was asked to have.
 const ORIGINAL_KEYS = [
   'database.url',

@@ -29,7 +29,7 @@ export const workerCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { pid, ready } once, when it is ready')
     .addHelpText(
       'after',
-      '\nThe flags rank above what RhythmModule.forRoot() says. Ctrl-C and SIGTERM let running tasks finish within worker.shutdownGrace.\n\nExamples:\n  rhythm worker dist/app.module.js\n  rhythm worker dist/app.module.js --queues mail,reports --concurrency 10',
+      '\nThe flags rank above what RhythmModule.forRoot() says. Ctrl-C and SIGTERM let running tasks finish within worker.shutdownGrace.\n\nBuild TypeScript first: no version of Node runs decorators as they are written.\n\nExamples:\n  rhythm worker dist/app.module.js\n  rhythm worker dist/app.module.js --queues mail,reports --concurrency 10',
     )
     .action(
       context.act(async (file: string, flags: WorkerFlags) => {
