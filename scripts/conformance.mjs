@@ -1,8 +1,8 @@
 // `npm run conformance`: every golden and a number of generated programs, in Flow and in V8; prints counts and every difference.
 // Options: --runs N (generated programs), --seed N, --only text (goldens whose path contains it), --write (fill in `// expect:` from V8),
 // --v8 (judge the goldens by V8 alone).
-import { register } from 'node:module';
 import { parseArgs } from 'node:util';
+import './register-typescript.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -13,7 +13,6 @@ const { values } = parseArgs({
     v8: { type: 'boolean', default: false },
   },
 });
-register('./typescript-loader.mjs', import.meta.url);
 const { runConformance } = await import('../test/conformance/command.ts');
 const { runs, seed, ...rest } = values;
 process.exitCode = (await runConformance({ ...rest, runs: Number(runs), seed: seed === undefined ? undefined : Number(seed) })) ? 0 : 1;

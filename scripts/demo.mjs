@@ -1,10 +1,10 @@
 // `npm run demo`: orders, a killed worker, and the proof that every order finished exactly once. Needs nothing but `npm ci`.
 import { spawn } from 'node:child_process';
-import { register } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import color from 'picocolors';
+import './register-typescript.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const LOADER = new URL('./register-typescript.mjs', import.meta.url).href;
@@ -30,7 +30,6 @@ try {
 
 async function tell() {
   say('A shop on NestJS, with PostgreSQL and nothing else. Every order is a workflow: sample-app/flows/order.flow');
-  register('./typescript-loader.mjs', import.meta.url);
   const { startEmbedded } = await import('../src/embedded/start-embedded.ts');
   server = await startEmbedded({ durable: true });
   db = new pg.Client({ connectionString: server.url });

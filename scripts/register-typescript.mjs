@@ -1,4 +1,7 @@
-// `node --import ./scripts/register-typescript.mjs some.ts`: runs our TypeScript without a build.
-import { register } from 'node:module';
+// `node --import ./scripts/register-typescript.mjs some.ts`: runs our TypeScript without a build. Scripts import it before they import ours.
+import * as modules from 'node:module';
+import * as hooks from './typescript-loader.mjs';
 
-register('./typescript-loader.mjs', import.meta.url);
+// `register` is all that Node 20 has, and Node 26 warns of it in every process.
+if (modules.registerHooks) modules.registerHooks(hooks);
+else modules.register('./typescript-loader.mjs', import.meta.url);

@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { grammarDiffers } from './grammar.mjs';
+import './register-typescript.mjs';
 
 const root = new URL('../', import.meta.url);
-register('./typescript-loader.mjs', import.meta.url);
 const { endStrays } = await import('../test/support/strays.ts');
 const { clearRun } = await import('../test/support/test-run.ts');
 

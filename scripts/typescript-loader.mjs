@@ -1,23 +1,20 @@
-// Lets a script import our TypeScript as it stands: swc strips the types, `.js` endings find their `.ts` files.
-import { readFile } from 'node:fs/promises';
+// Lets a script import our TypeScript as it stands: swc strips the types, `.js` endings find their `.ts` files. See register-typescript.mjs.
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { transform } from '@swc/core';
+import { transformSync } from '@swc/core';
 
-export async function resolve(specifier, context, next) {
-  const ours = specifier.startsWith('.') && specifier.endsWith('.js') && !context.parentURL?.includes('/node_modules/');
+// The hooks return what `next` returns, a value (registerHooks) or a promise (register), without looking at it.
+export function resolve(specifier, context, next) {
+  const ours = specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL && !context.parentURL.includes('/node_modules/');
   if (!ours) return next(specifier, context);
-  try {
-    return await next(`${specifier.slice(0, -3)}.ts`, context);
-  } catch (error) {
-    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return next(specifier, context);
-  }
+  const typescript = new URL(`${specifier.slice(0, -3)}.ts`, context.parentURL);
+  return next(existsSync(typescript) ? typescript.href : specifier, context);
 }
 
-export async function load(url, context, next) {
+export function load(url, context, next) {
   if (!url.endsWith('.ts') || url.includes('/node_modules/')) return next(url, context);
   const file = fileURLToPath(url);
-  const { code } = await transform(await readFile(file, 'utf8'), {
+  const { code } = transformSync(readFileSync(file, 'utf8'), {
     filename: file,
     sourceMaps: 'inline',
     module: { type: 'es6' },

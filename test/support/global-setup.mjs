@@ -1,7 +1,5 @@
 // Before the first spec: one PostgreSQL for the whole run, a throwaway one unless an address is given.
-import { register } from 'node:module';
-
-register('../../scripts/typescript-loader.mjs', import.meta.url);
+import '../../scripts/register-typescript.mjs';
 
 export default async function setUp() {
   const { openTestRun } = await import('./test-run.ts');
