@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { sql } from '../../libs/store/index.js';
 import type { TaskContext } from '../../src/tasks/task-context.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
@@ -90,11 +91,38 @@ describe('transactional tasks', () => {
     });
     let given = '0';
     const harness = await kit.open({ tasks: { pay: () => 1 }, policies: { pay: { transactional: true } }, appDataSource: watched });
-    await harness.engine();
+    // A third of the silence after which the worker would be declared dead.
+    await harness.engine({ deadAfterMs: 12_000 });
     for (given of ['0', '1min', '200ms']) await harness.ended(await harness.start('pay'));
     await waitFor('the last to be committed', () => seen.length === 6);
     const bounds = seen.map((row) => (row as { idle_in_transaction_session_timeout: string }).idle_in_transaction_session_timeout);
-    expect(bounds).toEqual(['10s', '0', '10s', '1min', '200ms', '200ms']);
+    expect(bounds).toEqual(['4s', '0', '4s', '1min', '200ms', '200ms']);
+  });
+
+  it('count no attempt when the rows of their result are locked for too long, and take effect once', async () => {
+    await app.query('TRUNCATE paid');
+    let runs = 0;
+    const harness = await kit.open({
+      tasks: {
+        pay: async (_: unknown, { manager, executionId }: TaskContext) => {
+          runs++;
+          await pay(manager, executionId);
+          return 'paid';
+        },
+      },
+      policies: { pay: { transactional: true, maxAttempts: 1 } },
+      appDataSource: app,
+    });
+    kit.troubled();
+    const id = await harness.start('pay');
+    await harness.store.db.transaction(async (db) => {
+      await db.rows(sql('spec', `SELECT 1 FROM rhythm.executions WHERE id = '${id}' FOR UPDATE`));
+      await harness.engine({ deadAfterMs: 3_000 });
+      await waitFor('the result to be given up', () => harness.troubles().some((trouble) => trouble.includes('lock timeout')));
+    });
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
+    expect(runs).toBeGreaterThan(1);
+    expect(await app.query('SELECT id FROM paid')).toEqual([{ id }]);
   });
 
   it('count no attempt when their connection is lost, unless they lose it again and again', async () => {
