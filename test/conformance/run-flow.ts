@@ -1,12 +1,21 @@
 // Runs a case in Flow, driven by its timeline, in one of several ways that must not make a difference.
-import { compile, DEFAULT_LIMITS, type FlowRun, type Program, restoreRun, startRun } from '../../libs/flow/index.js';
+import {
+  compile,
+  DEFAULT_LIMITS,
+  type FlowRun,
+  loadProgram,
+  type Program,
+  restoreRun,
+  saveProgram,
+  startRun,
+} from '../../libs/flow/index.js';
 import type { FlowContext, FlowEvent, FlowHost, TurnResult } from '../../libs/flow/turn.js';
 import type { Case } from './golden.js';
 import type { Outcome } from './outcome.js';
 import { withShow } from './show.js';
 import { START, Timeline } from './timeline.js';
 
-/** `sliced` yields to the host after every few instructions; `batched` hands in all events that are at hand at once. */
+/** `recompiled` continues with another program of the same text, stored and loaded; `sliced` yields to the host after every few instructions; `batched` hands in all events that are at hand at once. */
 export type Way = 'straight' | 'restored' | 'recompiled' | 'batched' | 'sliced';
 export const WAYS: readonly Way[] = ['straight', 'restored', 'recompiled', 'batched', 'sliced'];
 
@@ -43,6 +52,11 @@ export function compileCase(each: Case): Program {
   return compile(withShow(each.source), { file: `${each.path}.flow` });
 }
 
+/** As the engine keeps it in the database. */
+function storedProgram(each: Case): Program {
+  return loadProgram(saveProgram(compileCase(each)));
+}
+
 class Drive {
   private readonly timeline: Timeline;
   private readonly host: FlowHost;
@@ -61,7 +75,7 @@ class Drive {
     this.timeline = new Timeline(each.script);
     this.host = { now: () => this.timeline.now, random: () => this.timeline.random(), uuid: () => this.timeline.uuid() };
     this.limits = way === 'sliced' ? { ...LIMITS, fuelPerSlice: 25 } : LIMITS;
-    this.program = compiled ?? compileCase(each);
+    this.program = way === 'recompiled' ? storedProgram(each) : (compiled ?? compileCase(each));
     this.run = startRun(this.program, { inputs: each.script.inputs, context: CONTEXT, limits: this.limits });
   }
 
@@ -104,7 +118,7 @@ class Drive {
   }
 
   private restore(): void {
-    if (this.way === 'recompiled') this.program = compileCase(this.each);
+    if (this.way === 'recompiled') this.program = storedProgram(this.each);
     const text = this.run.snapshot();
     this.run = restoreRun(this.program, text, { context: CONTEXT, limits: this.limits });
     this.outcome.restores++;

@@ -38,7 +38,7 @@ export function resume(program: Program, snapshot: string, events: FlowEvent[]) 
 }
 
 /** What a flow that needs no answers returns. */
-export function outputOf(source: string, options: { inputs?: unknown; limits?: Partial<FlowLimits> } = {}): unknown {
+export function outputOf(source: string | Program, options: { inputs?: unknown; limits?: Partial<FlowLimits> } = {}): unknown {
   const { result } = begin(source, options);
   if (result.status !== 'completed') throw new Error(`expected a return value, got ${JSON.stringify(result)}`);
   return result.output === undefined ? undefined : JSON.parse(result.output);

@@ -6,20 +6,34 @@ import { OP, OPCODES } from './opcodes.js';
 import { type FunctionCode, PROGRAM_VERSION, type Program } from './program.js';
 import { measureStack, oversize } from './verify.js';
 
+// JSON has no other numbers; `-0` is compiled as a negation and never a constant.
+const SPECIAL_NUMBERS: Readonly<Record<string, number>> = { Infinity: Number.POSITIVE_INFINITY, '-Infinity': Number.NEGATIVE_INFINITY };
+
 export function saveProgram(program: Program): string {
-  return JSON.stringify(program);
+  return JSON.stringify({ ...program, constants: program.constants.map(storedConstant) });
+}
+
+/** A number that JSON cannot write is an array of its name. */
+function storedConstant(value: string | number): string | number | [string] {
+  return typeof value === 'number' && !Number.isFinite(value) ? [String(value)] : value;
+}
+
+function loadedConstant(stored: unknown): string | number {
+  if (typeof stored === 'string' || typeof stored === 'number') return stored;
+  const special = Array.isArray(stored) && stored.length === 1 && typeof stored[0] === 'string' ? stored[0] : '';
+  if (!Object.hasOwn(SPECIAL_NUMBERS, special)) throw new Error('its constants are damaged');
+  return SPECIAL_NUMBERS[special];
 }
 
 /** Throws FlowSnapshotError when the text is damaged, or needs a newer release of this package (`FLOW_NEWER_FORMAT`). */
 export function loadProgram(text: string): Program {
   try {
-    const program = JSON.parse(text) as Program;
-    if (isNewer(program)) throw new NewerFormat();
-    if (program.version !== PROGRAM_VERSION) throw new Error(`its version is ${program.version}, known is ${PROGRAM_VERSION}`);
-    if (typeof program.file !== 'string') throw new Error('it has no file name');
-    const constantsOk =
-      Array.isArray(program.constants) && program.constants.every((each) => typeof each === 'string' || typeof each === 'number');
-    if (!constantsOk) throw new Error('its constants are damaged');
+    const stored = JSON.parse(text) as Program;
+    if (isNewer(stored)) throw new NewerFormat();
+    if (stored.version !== PROGRAM_VERSION) throw new Error(`its version is ${stored.version}, known is ${PROGRAM_VERSION}`);
+    if (typeof stored.file !== 'string') throw new Error('it has no file name');
+    if (!Array.isArray(stored.constants)) throw new Error('its constants are damaged');
+    const program: Program = { ...stored, constants: stored.constants.map(loadedConstant) };
     if (!Array.isArray(program.functions) || program.functions.length === 0) throw new Error('it has no functions');
     program.functions.forEach((fn, at) => {
       verifyFunction(program, fn, at);
