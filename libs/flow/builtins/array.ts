@@ -12,8 +12,8 @@ function construct(vm: Machine, _receiver: Value, args: readonly Value[]): Value
   if (args.length !== 1 || typeof args[0] !== 'number') return listOf(vm, args);
   const length = args[0];
   if (length < 0 || length > MAX_LENGTH || !Number.isInteger(length)) throw vm.error('RangeError', `Invalid array length: ${length}`);
-  vm.charge(length);
   vm.chargeElements(length);
+  vm.charge(length);
   return vm.newArray(new Array(length));
 }
 

@@ -3,6 +3,7 @@
 import { FlowSnapshotError } from '../errors.js';
 import { Frame, newRegisters, type Register } from '../vm/frame.js';
 import { AwaitReaction, Combinator, ElementReaction, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
+import { ELEMENT_BYTES } from '../vm/properties.js';
 import { registry } from '../vm/registry.js';
 import {
   ArrayObject,
@@ -61,6 +62,7 @@ type Restored = HeapObject | Cell | Combinator;
 
 /** Deeper than any writer nests: a promise with its frame, properties and values takes a few levels of host recursion. */
 const MAX_DEPTH = INLINE_DEPTH * 4;
+/** Of all arrays together, unless the heap has room for more: a hole takes as much of it as an element. */
 const MAX_HOLES = 2 ** 24;
 /** More than any run can make, and far from where numbers stop being exact. */
 const MAX_CALLS = 2 ** 48;
@@ -273,7 +275,7 @@ class Reader {
       if (Array.isArray(body) && body[0] === Tag.HOLES) {
         const holes = count(body[1], 'holes');
         this.holes += holes;
-        if (this.holes > MAX_HOLES) damaged('an array has too many holes');
+        if (this.holes > Math.max(MAX_HOLES, this.vm.limits.heapBytes / ELEMENT_BYTES)) damaged('an array has too many holes');
         elements.length += holes;
       } else elements.push(this.value(body));
     }

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { begin, CONTEXT, resume } from '../../../test/support/flow-driver.js';
 import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram, restoreRun, snapshotHeader } from '../index.js';
+import { begin, CONTEXT, resume, turnOf } from '../../../test/support/flow-driver.js';
 import { upgrade } from './upgrade.js';
 
 const CORPUS = join(process.cwd(), 'libs/flow/snapshot/corpus');
@@ -26,6 +26,15 @@ describe('a snapshot', () => {
       return [u === undefined, Object.is(nan, NaN), Object.is(zero, -0), inf === Infinity, minus === -Infinity,
         Object.is(date.getTime(), NaN), lone.length === 1 && lone === '\\ud800', nul === 'a\\0b', 1 in holes, holes.length]`;
     expect(afterRestore(source)).toEqual([true, true, true, true, true, true, true, true, false, 3]);
+  });
+
+  it('keeps as many holes as the heap had room for', () => {
+    const { program, run } = begin(`const a = [1, , 3]; await Task.run('t'); return [a.length, a[0], a.at(-1)]`);
+    const holes = 2 ** 24 + 1;
+    const text = run.snapshot().replace('[3,1]', `[3,${holes}]`);
+    const restored = restoreRun(program, text, { context: CONTEXT, limits: { heapBytes: 8 * (holes + 100) } });
+    expect(turnOf(restored, [{ kind: 'completed', id: 1 }])).toMatchObject({ status: 'completed', output: `[${holes + 2},1,3]` });
+    expect(() => restoreRun(program, text, { context: CONTEXT })).toThrow(FlowSnapshotError);
   });
 
   it('keeps shared objects shared and cycles closed', () => {

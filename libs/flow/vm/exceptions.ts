@@ -25,13 +25,13 @@ export class LimitReached extends Error {
 /** What to do about each limit, with the setting that raises it where there is one. */
 export const LIMIT_ADVICE = {
   FUEL: 'Do less between two waits, leave heavy work to a task, or raise limits.fuelPerTurn.',
-  HEAP: 'Hold less at one time, leave large data to tasks, or raise limits.heapBytes.',
+  HEAP: 'Hold less at one time (a hole of an array takes as much as an element), leave large data to tasks, or raise limits.heapBytes.',
   CALL_DEPTH: 'Check that the recursion ends, or write it as a loop.',
   PENDING_EFFECTS: 'Await some calls before you start more, or raise limits.pendingEffects.',
   SNAPSHOT: 'Keep less in variables while the run waits, or raise limits.snapshotBytes.',
 };
 
-/** A plain native met an object whose `toString` or `valueOf` is written in Flow: run that, then call the native again. */
+/** A plain native met an object whose `toString` or `valueOf` is written in Flow: run that, then call the native again (or take its steps). */
 export class NeedsCoercion extends Error {
   constructor(
     readonly object: HeapObject,

@@ -142,10 +142,29 @@ describe('the host', () => {
     expect(outputOf(source)).toEqual([true, false, false]);
   });
 
+  it.each(['const a = []; a[100_000_000] = 1', 'const a = []; a.length = 4_294_967_295', 'Array(100_000_000)', 'Array(9_000_000).join()'])(
+    'is not filled with holes by %s',
+    (source) => {
+      expect(errorOf(source)).toMatchObject({
+        name: 'LimitError',
+        code: 'FLOW_LIMIT_HEAP',
+        message: expect.stringContaining('a hole of an array'),
+      });
+    },
+  );
+
+  it('has room for the holes that docs/language.md promises', () => {
+    expect(outputOf('const a = []; a[4_000_000] = 1; return [a.length, 5 in a, Array(4_000_000).length]')).toEqual([
+      4_000_001,
+      false,
+      4_000_000,
+    ]);
+  });
+
   it('cannot be changed', () => {
     for (const source of [
-      'Math.max = 1',
-      'Task.run = 1',
+      'const m = Math; m.max = 1',
+      'const t = Task; t.run = 1',
       'Context.workflow = "x"',
       'Object.keys.x = 1',
       'const o = {}; o.__proto__ = {}',
