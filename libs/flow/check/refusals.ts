@@ -140,6 +140,12 @@ const table = {
     example: 'function Cart() { return {} }\nreturn new Cart()',
     instead: 'function Cart() { return {} }\nreturn Cart()',
   },
+  FLOW_WRAPPER: {
+    message: '{name}(…) makes an object around a primitive value, which Flow does not have',
+    advice: 'Use the value itself, or convert it: String(value), Number(value), Boolean(value).',
+    example: 'return new String(5)',
+    instead: 'return String(5)',
+  },
   FLOW_NEW_TARGET: {
     message: '{name} is not part of Flow',
     advice: 'Pass what the function needs to know as a parameter.',

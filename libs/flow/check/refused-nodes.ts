@@ -7,6 +7,9 @@ export type Report = (code: RefusalCode, node: { start: number; end: number }, w
 
 const LOCALE = /^(?:toLocale\w*|localeCompare)$/;
 
+/** What `new` makes an object of, around a primitive. */
+const WRAPPERS: ReadonlySet<string> = new Set(['String', 'Number', 'Boolean']);
+
 /** Reports the node itself if it is refused; not what is below it. */
 export function refuseNode(node: Node, report: Report): void {
   switch (node.type) {
@@ -29,7 +32,9 @@ export function refuseNode(node: Node, report: Report): void {
       else if (node.name === 'arguments') report('FLOW_ARGUMENTS', node);
       return;
     case 'NewExpression':
-      if (node.callee.type !== 'Identifier' || !CONSTRUCTORS.includes(node.callee.name)) {
+      if (node.callee.type === 'Identifier' && WRAPPERS.has(node.callee.name)) {
+        report('FLOW_WRAPPER', { start: node.start, end: node.callee.end }, { name: `new ${node.callee.name}` });
+      } else if (node.callee.type !== 'Identifier' || !CONSTRUCTORS.includes(node.callee.name)) {
         report('FLOW_NEW', { start: node.start, end: node.callee.end }, { types: CONSTRUCTORS.join(', ') });
       }
       return;
@@ -42,6 +47,8 @@ export function refuseNode(node: Node, report: Report): void {
         LOCALE.test(callee.property.name)
       ) {
         report('FLOW_LOCALE', callee.property, { name: callee.property.name });
+      } else if (callee.type === 'Identifier' && callee.name === 'Object' && isPrimitive(node.arguments[0])) {
+        report('FLOW_WRAPPER', node, { name: 'Object' });
       }
       return;
     }
@@ -52,6 +59,12 @@ export function refuseNode(node: Node, report: Report): void {
       refusePrototypes(node, report);
       return;
   }
+}
+
+/** A value that is certainly no object: `null` and `undefined` are not wrapped, and a regular expression is refused as such. */
+function isPrimitive(node: Node | undefined): boolean {
+  if (node?.type === 'TemplateLiteral') return true;
+  return node?.type === 'Literal' && !node.regex && node.bigint === undefined && node.value !== null;
 }
 
 /** `{ __proto__: x }` sets a prototype; shorthand, computed and method forms make a plain property. */

@@ -220,6 +220,8 @@ function compileUnary(c: FunctionCompiler, operator: string, argument: Expressio
     compileEffect(c, argument);
     return asm.emit('UNDEFINED');
   }
+  if (operator === 'typeof' && argument.type === 'Identifier' && c.compilation.resolution.nowhere.has(argument))
+    return asm.constant('undefined');
   compileValue(c, argument);
   asm.at(argument.start);
   asm.emit({ '-': 'NEG', '+': 'PLUS', '!': 'NOT', '~': 'BIT_NOT', typeof: 'TYPEOF' }[operator]!);

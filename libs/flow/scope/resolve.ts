@@ -10,6 +10,7 @@ import type {
   ForStatement,
   FunctionNode,
   Identifier,
+  MemberExpression,
   Node,
   Pattern,
   Program,
@@ -17,9 +18,11 @@ import type {
   SpreadElement,
   Statement,
   SwitchStatement,
+  UnaryExpression,
   WorkflowEntry,
 } from '../parse/ast.js';
 import { LineMap } from '../parse/line-map.js';
+import { JAVASCRIPT_GLOBALS } from './javascript-globals.js';
 import { nearestName } from './nearest-name.js';
 import { Binding, type BindingKind, FunctionScope, type Reference, type Resolution, Scope } from './scope.js';
 
@@ -65,6 +68,7 @@ class Resolver implements Resolution {
   readonly scopes = new Map<Node, Scope>();
   readonly parameterScopes = new Map<Node, Scope>();
   readonly references = new Map<Identifier, Reference>();
+  readonly nowhere = new Set<Identifier>();
   readonly diagnostics: Diagnostic[] = [];
   readonly root: Scope;
   private scope: Scope;
@@ -99,7 +103,7 @@ class Resolver implements Resolution {
       for (const each of node.params) this.declarePattern(each, 'parameter', each.end);
       for (const each of node.params) this.pattern(each);
       this.within(this.open(node.body), () => {
-        this.hoist(node.body.body, parameters);
+        this.hoist(node.body.body, parameters, true);
         for (const each of node.body.body) this.statement(each);
       });
     });
@@ -120,14 +124,23 @@ class Resolver implements Resolution {
 
   // Declarations ------------------------------------------------------------------------------------------------------
 
-  /** Declares what a statement list declares, before any of it runs. */
-  private hoist(body: readonly (Statement | WorkflowEntry)[], parameters?: Scope): void {
+  /** Declares what a statement list declares, before any of it runs. `parameters` are those of a function or catch around it. */
+  private hoist(body: readonly (Statement | WorkflowEntry)[], parameters?: Scope, isFunctionBody = false): void {
     for (const each of body) {
-      if (each.type === 'FunctionDeclaration') this.declare(each.id, 'function', this.scope, -1, parameters);
-      else if (each.type === 'VariableDeclaration') {
+      if (each.type === 'FunctionDeclaration') {
+        if (isFunctionBody) this.declareBodyFunction(each.id);
+        else this.declare(each.id, 'function', this.scope, -1, parameters);
+      } else if (each.type === 'VariableDeclaration') {
         for (const one of each.declarations) this.declarePattern(one.id, each.kind === 'let' ? 'let' : 'const', one.end, parameters);
       } else if (each.type === 'LabeledStatement') this.hoist([each.body], parameters);
     }
+  }
+
+  /** A function directly in the body of another one: there the last of several counts, and it hides a parameter of its name. */
+  private declareBodyFunction(id: Identifier): void {
+    const twin = this.scope.bindings.get(id.name);
+    if (twin?.kind === 'function') this.references.set(id, { binding: twin, mayBeEarly: false });
+    else this.declare(id, 'function', this.scope, -1);
   }
 
   private declarePattern(pattern: Pattern, kind: BindingKind, initializedAt: number, parameters?: Scope): void {
@@ -219,9 +232,9 @@ class Resolver implements Resolution {
     }
   }
 
-  private block(node: BlockStatement, parameters?: Scope): void {
+  private block(node: BlockStatement, parameters?: Scope, isFunctionBody = false): void {
     this.within(this.open(node), () => {
-      this.hoist(node.body, parameters);
+      this.hoist(node.body, parameters, isFunctionBody);
       for (const each of node.body) this.statement(each);
     });
   }
@@ -286,7 +299,7 @@ class Resolver implements Resolution {
       if (node.type === 'FunctionExpression' && node.id) this.declare(node.id, 'functionName', parameters, -1);
       for (const each of node.params) this.declarePattern(each, 'parameter', each.end);
       for (const each of node.params) this.pattern(each);
-      if (node.body.type === 'BlockStatement') this.block(node.body, parameters);
+      if (node.body.type === 'BlockStatement') this.block(node.body, parameters, true);
       else this.expression(node.body);
     });
   }
@@ -325,6 +338,7 @@ class Resolver implements Resolution {
       case 'Identifier':
         return this.assigned(target);
       case 'MemberExpression':
+        if (this.isBuiltIn(target.object)) return this.changedBuiltIn(target);
         this.expression(target.object);
         if (target.computed) this.expression(target.property);
         return;
@@ -395,6 +409,17 @@ class Resolver implements Resolution {
     this.report(member, 'FLOW_NO_MEMBER', `${object.name} has no "${member.name}" in Flow.`, advice);
   }
 
+  private isBuiltIn(object: Expression): object is Identifier {
+    return object.type === 'Identifier' && !this.scope.find(object.name) && this.options.membersOf(object.name) !== undefined;
+  }
+
+  /** `JSON.x = 1`, `delete Math.PI`: all runs share the built-ins. */
+  private changedBuiltIn({ object, property, computed }: MemberExpression): void {
+    const message = `${(object as Identifier).name} is built in: its properties cannot be set or deleted.`;
+    this.report(property, 'FLOW_BUILT_IN_CHANGE', message, 'Keep the value in a variable or in an object of your own.');
+    if (computed) this.expression(property);
+  }
+
   private expression(node: Expression): void {
     switch (node.type) {
       case 'Identifier':
@@ -412,8 +437,9 @@ class Resolver implements Resolution {
         this.assignmentTarget(node.left);
         return this.expression(node.right);
       case 'AwaitExpression':
-      case 'UnaryExpression':
         return this.expression(node.argument);
+      case 'UnaryExpression':
+        return this.unary(node);
       case 'BinaryExpression':
       case 'LogicalExpression':
         // A long chain of operators leans to the left: walk it without host recursion.
@@ -446,6 +472,20 @@ class Resolver implements Resolution {
       case 'UpdateExpression':
         return this.assignmentTarget(node.argument);
     }
+  }
+
+  private unary({ operator, argument }: UnaryExpression): void {
+    if (operator === 'typeof' && argument.type === 'Identifier' && this.isNowhere(argument.name)) this.nowhere.add(argument);
+    else if (operator === 'delete') {
+      const member = argument.type === 'ChainExpression' ? argument.expression : argument;
+      if (member.type !== 'MemberExpression' || !this.isBuiltIn(member.object)) this.expression(argument);
+      else this.changedBuiltIn(member);
+    } else this.expression(argument);
+  }
+
+  /** Declared neither by the flow nor by JavaScript nor by a host of it: only of such a name `typeof` is certainly "undefined". */
+  private isNowhere(name: string): boolean {
+    return !this.scope.find(name) && !this.options.globals.has(name) && !JAVASCRIPT_GLOBALS.has(name) && ELSEWHERE[name] === undefined;
   }
 
   private leftChain(node: Expression): void {

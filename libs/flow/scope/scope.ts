@@ -80,6 +80,8 @@ export interface Resolution {
   readonly parameterScopes: ReadonlyMap<Node, Scope>;
   /** A missing entry is a built-in name. */
   readonly references: ReadonlyMap<Identifier, Reference>;
+  /** Names that are declared nowhere, under a `typeof`, which is "undefined" then. */
+  readonly nowhere: ReadonlySet<Identifier>;
 }
 
 export interface Reference {

@@ -87,11 +87,6 @@ export function globalMembers(name: string): ReadonlySet<string> | undefined {
   const value = globals.get(name);
   if (value instanceof NamespaceObject) return new Set([...Object.keys(value.members), ...Object.keys(types.object.methods)]);
   if (!(value instanceof NativeFunction)) return undefined;
-  return new Set([
-    ...Object.keys(value.statics),
-    ...Object.keys(types.function.methods),
-    ...Object.keys(types.object.methods),
-    'name',
-    'length',
-  ]);
+  const inherited = [...Object.keys(types.function.methods), ...Object.keys(types.object.methods)];
+  return new Set([...Object.keys(value.statics), ...inherited.filter((each) => !types.function.refused.has(each)), 'name', 'length']);
 }
