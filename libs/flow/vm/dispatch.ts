@@ -711,9 +711,12 @@ export function interpret(vm: Vm): void {
               const key = registers[--sp] as Value;
               const object = registers[sp - 1] as Value;
               if (typeof key === 'number' && object instanceof ArrayObject && key >= 0 && key < object.elements.length) {
-                // A fraction is no index and finds nothing in a host array either.
-                registers[sp - 1] = object.elements[key];
-                break;
+                const value = object.elements[key];
+                // A fraction finds nothing in the elements: it names a property.
+                if (value !== undefined || Number.isInteger(key)) {
+                  registers[sp - 1] = value;
+                  break;
+                }
               }
               if (typeof key === 'string' && object instanceof PlainObject && key.length <= LONGEST_HASHED) {
                 const value = object.props[key];
