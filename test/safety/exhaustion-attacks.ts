@@ -69,7 +69,22 @@ const TIME: Attack[] = [
   },
   {
     name: 'join over objects with toString',
-    source: 'const v = []; for (let i = 0; i < 1e5; i++) v.push({ toString: () => "a" }); return v.join("")',
+    source: 'const v = []; for (let i = 0; i < 1e5; i++) v.push({ toString: () => "a" }); for (;;) v.join("")',
+    ends: LIMIT,
+  },
+  {
+    name: 'concat over objects with toString',
+    source: 'const v = []; for (let i = 0; i < 1e5; i++) v.push({ toString: () => "a" }); return "".concat(...v)',
+    ends: LIMIT,
+  },
+  {
+    name: 'a default sort of objects with toString',
+    source: 'const v = []; for (let i = 0; i < 1e5; i++) v.push({ toString: () => "a" + i }); for (;;) v.sort()',
+    ends: LIMIT,
+  },
+  {
+    name: 'a default sort of long arrays',
+    source: 'const long = Array(1e5).fill("abc"); const v = []; for (let i = 0; i < 1e4; i++) v.push(long); v.sort()',
     ends: LIMIT,
   },
   { name: 'writing holes as text', source: 'const a = Array(7e6); let n = 0; for (;;) n += String(a).length', ends: LIMIT },

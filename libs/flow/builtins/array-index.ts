@@ -1,12 +1,27 @@
 // Positions in arrays and strings: how JavaScript reads a relative index, and how long lists are moved without overflowing the host's stack.
 import type { Machine } from '../vm/native.js';
-import type { Value } from '../vm/values.js';
+import type { ArrayObject, Value } from '../vm/values.js';
 
 /** A relative index (negative counts from the end) clamped to 0…length; `fallback` stands for `undefined`. */
 export function clampedIndex(vm: Machine, value: Value, length: number, fallback: number): number {
   if (value === undefined) return fallback;
   const index = vm.toInteger(value);
   return index < 0 ? Math.max(length + index, 0) : Math.min(index, length);
+}
+
+/** The length before any argument is converted: JavaScript reads it first, and converting an argument may change the array. */
+export function lengthAtStart(vm: Machine, { elements }: ArrayObject): number {
+  return vm.atStart(elements.length);
+}
+
+/** The elements as a method sees them that goes by a length it read before they changed: what is gone is a hole. */
+export function elementsOfLength(vm: Machine, { elements }: ArrayObject, length: number): readonly Value[] {
+  if (elements.length === length) return elements;
+  vm.charge(length);
+  vm.chargeElements(length);
+  const copy = elements.slice(0, length);
+  copy.length = length;
+  return copy;
 }
 
 // Host calls with spread arguments overflow at about 120,000 of them.

@@ -1,9 +1,10 @@
 // Array methods that leave their array alone and call no flow code.
+import { NeedsCoercion } from '../vm/exceptions.js';
 import { type Machine, type NativeCost, native } from '../vm/native.js';
-import { ArrayObject, type NativeFunction, type Value } from '../vm/values.js';
-import { clampedIndex, insertAt } from './array-index.js';
+import { ArrayObject, isCallable, type NativeFunction, type Value } from '../vm/values.js';
+import { clampedIndex, elementsOfLength, insertAt, lengthAtStart } from './array-index.js';
 import { byAll, byReceiver, sizeOf } from './cost.js';
-import { joinArray } from './join.js';
+import { joinArray, joinSteps } from './join.js';
 import { thisArray } from './receiver.js';
 
 type Read = (vm: Machine, array: ArrayObject, args: readonly Value[]) => Value;
@@ -18,50 +19,89 @@ function method(name: string, length: number, cost: NativeCost, read: Read): Nat
 }
 
 export const ARRAY_READS: readonly NativeFunction[] = [
-  method('at', 1, 1, (vm, { elements }, [index]) => {
-    const at = vm.toInteger(index);
-    return elements[at < 0 ? elements.length + at : at];
+  method('at', 1, 1, (vm, array, [index]) => {
+    const length = lengthAtStart(vm, array);
+    const relative = vm.toInteger(index);
+    const at = relative < 0 ? length + relative : relative;
+    return at < length ? array.elements[at] : undefined;
   }),
   method('concat', 1, concatCost, concat),
   method('entries', 0, 1, (vm, array) => vm.newIterator(array, 'entries')),
   method('flat', 0, byReceiver, (vm, array, [depth]) => {
+    const length = lengthAtStart(vm, array);
+    const levels = depth === undefined ? 1 : vm.toInteger(depth);
     const target: Value[] = [];
-    flatten(vm, array, depth === undefined ? 1 : vm.toInteger(depth), target, 0);
+    flatten(vm, elementsOfLength(vm, array, length), levels, target, 0);
     return vm.newArray(target);
   }),
   // On an empty array JavaScript answers before it looks at the second argument.
-  method('includes', 1, searchCost, (vm, { elements }, [wanted, from]) => {
-    return elements.length > 0 && elements.includes(wanted, clampedIndex(vm, from, elements.length, 0));
+  method('includes', 1, searchCost, (vm, array, [wanted, from]) => {
+    const length = lengthAtStart(vm, array);
+    if (length === 0) return false;
+    const start = clampedIndex(vm, from, length, 0);
+    return elementsOfLength(vm, array, length).includes(wanted, start);
   }),
-  method('indexOf', 1, searchCost, (vm, { elements }, [wanted, from]) => {
-    return elements.length === 0 ? -1 : elements.indexOf(wanted, clampedIndex(vm, from, elements.length, 0));
+  method('indexOf', 1, searchCost, (vm, array, [wanted, from]) => {
+    const length = lengthAtStart(vm, array);
+    if (length === 0) return -1;
+    const start = clampedIndex(vm, from, length, 0);
+    return elementsOfLength(vm, array, length).indexOf(wanted, start);
   }),
-  method('join', 1, byReceiver, (vm, array, [separator]) => joinArray(vm, array, separator === undefined ? ',' : vm.toString(separator))),
+  native({
+    name: 'Array.prototype.join',
+    length: 1,
+    cost: byReceiver,
+    call: (vm, receiver, [separator]) => {
+      const array = thisArray(vm, receiver, 'join');
+      return joinArray(vm, array, separator === undefined ? ',' : vm.toString(separator));
+    },
+    *steps(vm, receiver, [separator]) {
+      return yield* joinSteps(vm, thisArray(vm, receiver, 'join'), separator);
+    },
+  }),
   method('keys', 0, 1, (vm, array) => vm.newIterator(array, 'keys')),
-  method('lastIndexOf', 1, searchCost, (vm, { elements }, args) => {
-    if (args.length < 2 || elements.length === 0) return elements.lastIndexOf(args[0]);
-    return elements.lastIndexOf(args[0], vm.toInteger(args[1]));
+  method('lastIndexOf', 1, searchCost, (vm, array, args) => {
+    const length = lengthAtStart(vm, array);
+    if (args.length < 2 || length === 0) return array.elements.lastIndexOf(args[0]);
+    const from = vm.toInteger(args[1]);
+    return elementsOfLength(vm, array, length).lastIndexOf(args[0], from);
   }),
-  method('slice', 2, byReceiver, (vm, { elements }, [start, end]) => {
-    const from = clampedIndex(vm, start, elements.length, 0);
-    const to = clampedIndex(vm, end, elements.length, elements.length);
+  method('slice', 2, byReceiver, (vm, array, [start, end]) => {
+    const length = lengthAtStart(vm, array);
+    const from = clampedIndex(vm, start, length, 0);
+    const to = clampedIndex(vm, end, length, length);
     vm.chargeElements(Math.max(0, to - from));
-    return vm.newArray(elements.slice(from, to));
+    return vm.newArray(elementsOfLength(vm, array, length).slice(from, to));
   }),
   method('toReversed', 0, byReceiver, (vm, { elements }) => {
     vm.chargeElements(elements.length);
     return vm.newArray(Array.from(elements).reverse());
   }),
   method('toSpliced', 2, byAll, toSpliced),
-  method('toString', 0, byReceiver, (vm, array) => joinArray(vm, array, ',')),
+  native({
+    name: 'Array.prototype.toString',
+    length: 0,
+    cost: byReceiver,
+    call(vm, receiver) {
+      const array = thisArray(vm, receiver, 'toString');
+      if (!hasOwnJoin(array)) return joinArray(vm, array, ',');
+      if (isCallable(array.props?.join)) throw new NeedsCoercion(array, 'string');
+      return '[object Array]';
+    },
+    *steps(vm, receiver) {
+      const array = thisArray(vm, receiver, 'toString');
+      if (hasOwnJoin(array)) return yield { fn: array.props?.join, args: [], receiver: array };
+      return yield* joinSteps(vm, array, undefined);
+    },
+  }),
   method('values', 0, 1, (vm, array) => vm.newIterator(array, 'values')),
-  method('with', 2, byReceiver, (vm, { elements }, [index, value]) => {
+  method('with', 2, byReceiver, (vm, array, [index, value]) => {
+    const length = lengthAtStart(vm, array);
     const relative = vm.toInteger(index);
-    const at = relative < 0 ? elements.length + relative : relative;
-    if (at < 0 || at >= elements.length)
-      throw vm.error('RangeError', `with() was given the index ${relative} of an array of ${elements.length}`);
-    vm.chargeElements(elements.length);
-    const copy = Array.from(elements);
+    const at = relative < 0 ? length + relative : relative;
+    if (at < 0 || at >= length) throw vm.error('RangeError', `with() was given the index ${relative} of an array of ${length}`);
+    vm.chargeElements(length);
+    const copy = Array.from(elementsOfLength(vm, array, length));
     copy[at] = value;
     return vm.newArray(copy);
   }),
@@ -100,13 +140,18 @@ function concat(vm: Machine, array: ArrayObject, args: readonly Value[]): Value 
 // Deeper than any honest nesting, and shallower than the host's stack.
 const DEEPEST = 2_000;
 
-function flatten(vm: Machine, { elements }: ArrayObject, depth: number, target: Value[], level: number): void {
+/** `String(array)` calls the `join` that the array has. */
+function hasOwnJoin({ props }: ArrayObject): boolean {
+  return props !== null && 'join' in props;
+}
+
+function flatten(vm: Machine, elements: readonly Value[], depth: number, target: Value[], level: number): void {
   if (level > DEEPEST) throw vm.error('RangeError', 'flat() was given arrays that are nested too deeply, or that contain themselves');
   for (let i = 0; i < elements.length; i++) {
     vm.charge(1);
     if (!(i in elements)) continue;
     const each = elements[i];
-    if (depth >= 1 && each instanceof ArrayObject) flatten(vm, each, depth - 1, target, level + 1);
+    if (depth >= 1 && each instanceof ArrayObject) flatten(vm, each.elements, depth - 1, target, level + 1);
     else {
       vm.chargeElements(1);
       target.push(each);
@@ -114,12 +159,12 @@ function flatten(vm: Machine, { elements }: ArrayObject, depth: number, target: 
   }
 }
 
-function toSpliced(vm: Machine, { elements }: ArrayObject, args: readonly Value[]): Value {
-  const { length } = elements;
+function toSpliced(vm: Machine, array: ArrayObject, args: readonly Value[]): Value {
+  const length = lengthAtStart(vm, array);
   const start = clampedIndex(vm, args[0], length, 0);
   const count = args.length === 0 ? 0 : args.length === 1 ? length - start : Math.min(Math.max(vm.toInteger(args[1]), 0), length - start);
   vm.chargeElements(length - count + Math.max(0, args.length - 2));
-  const copy = Array.from(elements);
+  const copy = Array.from(elementsOfLength(vm, array, length));
   copy.splice(start, count);
   insertAt(copy, start, args.slice(2));
   return vm.newArray(copy);

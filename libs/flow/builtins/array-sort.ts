@@ -1,6 +1,6 @@
 // `sort` and `toSorted`: stable, with the comparisons of V8 in V8's order for short arrays (runs and binary insertion), merged beyond that.
 import { call, type Machine, native, type Steps } from '../vm/native.js';
-import type { NativeFunction, Value } from '../vm/values.js';
+import { HeapObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
 import { thisArray, writableArray } from './receiver.js';
 
@@ -19,6 +19,8 @@ export const ARRAY_SORTS: readonly NativeFunction[] = [
       const array = thisArray(vm, receiver, 'sort');
       const { elements } = array;
       const { length } = elements;
+      // Like V8, which leaves even a frozen array of one alone.
+      if (length < 2) return array;
       vm.chargeElements(length);
       const present: Value[] = [];
       for (let i = 0; i < length; i++) if (i in elements) present.push(elements[i]);
@@ -51,22 +53,24 @@ function* sorted(vm: Machine, values: Value[], compare: Value): Steps<Value[]> {
   const defined = values.filter((each) => each !== undefined);
   vm.hold(defined);
   vm.charge(values.length + defined.length * Math.ceil(Math.log2(defined.length + 1)));
-  const ordered = compare === undefined ? yield* byText(vm, defined) : yield* byComparator(vm, defined, compare);
+  const ordered = compare === undefined && !defined.some(isObject) ? byText(vm, defined) : yield* byComparator(vm, defined, compare);
   const missing = values.length - ordered.length;
   for (let i = 0; i < missing; i++) ordered.push(undefined);
   return ordered;
 }
 
-function* byText(vm: Machine, values: Value[]): Steps<Value[]> {
+function isObject(value: Value): boolean {
+  return value instanceof HeapObject;
+}
+
+/** Primitives are converted once each: nobody can see how often. */
+function byText(vm: Machine, values: Value[]): Value[] {
   const keyed: { text: string; value: Value }[] = [];
-  const texts: string[] = [];
-  vm.hold(texts);
   for (const value of values) {
-    const text = typeof value === 'string' ? value : yield* vm.toStringSteps(value);
+    const text = vm.toString(value);
     // A comparison reads as far as the texts agree; long ones are paid for.
     vm.charge(text.length >> 4);
     vm.chargeBytes(KEYED_BYTES);
-    texts.push(text);
     keyed.push({ text, value });
   }
   keyed.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
@@ -88,8 +92,14 @@ function* byComparator(vm: Machine, values: Value[], compare: Value): Steps<Valu
   return source;
 }
 
-/** Always asked as (later, earlier): only an answer below zero moves the later one forward. */
+/** Always asked as (later, earlier): only an answer below zero moves the later one forward. Without a function the texts decide. */
 function* isBefore(vm: Machine, later: Value, earlier: Value, compare: Value): Steps<boolean> {
+  if (compare === undefined) {
+    const text = yield* vm.toStringSteps(later);
+    const other = yield* vm.toStringSteps(earlier);
+    vm.charge(1 + (Math.min(text.length, other.length) >> 7));
+    return text < other;
+  }
   const answer = yield call(compare, later, earlier);
   return (typeof answer === 'number' ? answer : yield* vm.toNumberSteps(answer)) < 0;
 }

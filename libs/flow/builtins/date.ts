@@ -73,8 +73,12 @@ function setter(name: string, field: keyof typeof SETTERS): NativeFunction {
     cost: COST,
     call(vm, receiver, args) {
       const date = thisDate(vm, receiver, name);
-      const numbers = args.slice(0, most).map((each) => vm.toNumber(each));
-      const host = new Date(date.time);
+      const first = vm.toNumber(args[0]);
+      // Like V8 after the first argument, which may set the date itself; the others come too late for that.
+      const time = vm.atStart(date.time);
+      const rest = args.slice(1, most).map((each) => vm.toNumber(each));
+      const numbers = args.length === 0 ? [] : [first, ...rest];
+      const host = new Date(time);
       const set: (...values: number[]) => number = host[`setUTC${field}`];
       date.time = numbers.length === 0 ? Number.NaN : set.apply(host, numbers);
       return date.time;
@@ -103,6 +107,22 @@ function isoText(time: number, vm: Machine): string {
   return new Date(time).toISOString();
 }
 
+// JSON has no invalid date: it becomes null, as in JavaScript. What the date has of its own is asked.
+const toJson = native({
+  name: 'Date.prototype.toJSON',
+  length: 1,
+  cost: COST,
+  *steps(vm, receiver) {
+    const date = thisDate(vm, receiver, 'toJSON');
+    if (date.props === null) return Number.isNaN(date.time) ? null : isoText(date.time, vm);
+    const primitive = yield* vm.toPrimitiveSteps(date, 'number');
+    if (typeof primitive === 'number' && !Number.isFinite(primitive)) return null;
+    const write = vm.getProperty(date, 'toISOString');
+    vm.requireCallable(write, 'toISOString');
+    return yield { fn: write, args: [], receiver: date };
+  },
+});
+
 const utcString = read('toUTCString', (time) => utcText(time));
 
 const table: Record<string, NativeFunction> = {
@@ -115,8 +135,7 @@ const table: Record<string, NativeFunction> = {
     read('valueOf', (time) => time),
     read('toDateString', dateText),
     read('toISOString', isoText),
-    // JSON has no invalid date: it becomes null, as in JavaScript.
-    read('toJSON', (time) => (Number.isNaN(time) ? null : new Date(time).toISOString())),
+    toJson,
     read('toString', fullText),
     read('toTimeString', timeText),
     utcString,

@@ -48,12 +48,22 @@ const toText = native({
     const ownName = vm.getProperty(error, 'name');
     const name = ownName === undefined ? 'Error' : vm.toString(ownName);
     const ownMessage = vm.getProperty(error, 'message');
-    const message = ownMessage === undefined ? '' : vm.toString(ownMessage);
-    vm.chargeString(name.length + message.length + 2);
-    if (name === '') return message;
-    return message === '' ? name : `${name}: ${message}`;
+    return headline(vm, name, ownMessage === undefined ? '' : vm.toString(ownMessage));
+  },
+  *steps(vm, receiver) {
+    const error = thisError(vm, receiver);
+    const ownName = vm.getProperty(error, 'name');
+    const name = ownName === undefined ? 'Error' : yield* vm.toStringSteps(ownName);
+    const ownMessage = vm.getProperty(error, 'message');
+    return headline(vm, name, ownMessage === undefined ? '' : yield* vm.toStringSteps(ownMessage));
   },
 });
+
+function headline(vm: Machine, name: string, message: string): string {
+  vm.chargeString(name.length + message.length + 2);
+  if (name === '') return message;
+  return message === '' ? name : `${name}: ${message}`;
+}
 
 export const ERRORS: BuiltinFamily = {
   globals: CONSTRUCTORS,

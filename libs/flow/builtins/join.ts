@@ -1,39 +1,70 @@
-// Writes an array as text, as `join` and `String(array)` do: nested arrays too, and nothing for one that contains itself.
-import type { Machine } from '../vm/native.js';
+// Writes an array as a string, as `join` and `String(array)` do: nested arrays too, and nothing for one that contains itself.
+import type { Machine, Steps } from '../vm/native.js';
 import { ArrayObject, type Value } from '../vm/values.js';
 
 const DEEPEST = 2_000;
 
-export function joinArray(vm: Machine, array: ArrayObject, separator: string): string {
-  return join(vm, array, separator, [array]);
+/** The machine's list of the arrays that are being written. */
+type Joiner = Machine & { readonly joining: ArrayObject[] };
+
+/** At once, unless an element must be converted by flow code. */
+export function joinArray(machine: Machine, array: ArrayObject, separator: string): string {
+  const vm = machine as Joiner;
+  const { elements } = array;
+  const { length } = elements;
+  if (length === 0 || vm.joining.includes(array)) return '';
+  begin(vm, length, separator);
+  vm.joining.push(array);
+  try {
+    let size = 0;
+    const parts: string[] = [];
+    for (let i = 0; i < length; i++) {
+      const part = partOf(vm, elements[i]);
+      size += part.length;
+      parts.push(part);
+    }
+    vm.chargeString(size);
+    return parts.join(separator);
+  } finally {
+    vm.joining.pop();
+  }
 }
 
-function join(vm: Machine, { elements }: ArrayObject, separator: string, open: ArrayObject[]): string {
+/** The same, element by element: what flow code does to the array on the way is seen by the elements that follow. */
+export function* joinSteps(machine: Machine, array: ArrayObject, separator: Value): Steps<string> {
+  const vm = machine as Joiner;
+  const { elements } = array;
   const { length } = elements;
-  if (length === 0) return '';
-  if (open.length > DEEPEST) throw vm.error('RangeError', 'join() was given arrays that are nested too deeply');
-  // The separators alone can be the attack (a long one in a long array of holes), so they are charged before any part.
-  let size = separator.length * (length - 1);
+  const between = separator === undefined ? ',' : yield* vm.toStringSteps(separator);
+  if (length === 0 || vm.joining.includes(array)) return '';
+  begin(vm, length, between);
+  vm.joining.push(array);
+  try {
+    const parts: string[] = [];
+    vm.hold(parts);
+    for (let i = 0; i < length; i++) {
+      const value = elements[i];
+      const part = value === undefined || value === null ? '' : yield* vm.toStringSteps(value);
+      vm.chargeString(part.length);
+      parts.push(part);
+    }
+    return parts.join(between);
+  } finally {
+    vm.joining.pop();
+  }
+}
+
+/** The separators alone can be the attack (a long one in a long array of holes), so they are charged before any part. */
+function begin(vm: Joiner, length: number, separator: string): void {
+  if (vm.joining.length >= DEEPEST) throw vm.error('RangeError', 'join() was given arrays that are nested too deeply');
   vm.charge(length);
   vm.chargeElements(length);
-  vm.chargeString(size);
-  const parts: string[] = [];
-  for (let i = 0; i < length; i++) {
-    const text = textOf(vm, elements[i], open);
-    size += text.length;
-    parts.push(text);
-  }
-  vm.chargeString(size - separator.length * (length - 1));
-  return parts.join(separator);
+  vm.chargeString(separator.length * (length - 1));
 }
 
-function textOf(vm: Machine, value: Value, open: ArrayObject[]): string {
+function partOf(vm: Joiner, value: Value): string {
   if (value === undefined || value === null) return '';
   if (!(value instanceof ArrayObject) || value.props !== null) return vm.toString(value);
-  if (open.includes(value)) return '';
   vm.charge(1 + value.elements.length);
-  open.push(value);
-  const text = join(vm, value, ',', open);
-  open.pop();
-  return text;
+  return joinArray(vm, value, ',');
 }

@@ -102,12 +102,13 @@ const OBJECT = native(
       name: 'Object.assign',
       length: 2,
       cost: (_receiver, args) => 1 + args.length,
-      call(vm, _receiver, args) {
+      // Stepped, because the length of an array may be written by flow code between two properties.
+      *steps(vm, _receiver, args) {
         const [target, ...sources] = args;
         if (!(target instanceof HeapObject)) throw vm.error('TypeError', 'Object.assign() needs an object to assign to');
         for (const source of sources) {
           if (source === undefined || source === null) continue;
-          for (const key of vm.ownKeys(source)) vm.setProperty(target, key, vm.getProperty(source, key));
+          for (const key of vm.ownKeys(source)) yield* vm.setPropertySteps(target, key, vm.getProperty(source, key));
         }
         return target;
       },

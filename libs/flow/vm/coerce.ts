@@ -4,25 +4,49 @@ import { NeedsCoercion } from './exceptions.js';
 import { call, type Machine, type Primitive, type PrimitiveHint, type Steps } from './native.js';
 import { DateObject, FunctionObject, HeapObject, isCallable, NativeFunction, type Value } from './values.js';
 
-/** The answers to the coercions of the native that runs, in the order it asks; see `NeedsCoercion`. */
-export interface CoercionMemo {
-  answers: Primitive[];
-  next: number;
+/** What the plain native that runs has found out so far: when it is called again, it must not find out anything else (see `NeedsCoercion`). */
+export class CoercionMemo {
+  /** The primitives of the objects it converted, in order: also those that needed no flow code, which may change them afterwards. */
+  primitives: Primitive[] = [];
+  next = 0;
+  /** What it gave to `atStart`. */
+  start: number | undefined;
+
+  /** For the next native. */
+  clear(): void {
+    if (this.primitives.length > 0) this.primitives = [];
+    this.next = 0;
+    this.start = undefined;
+  }
 }
 
 export function toPrimitive(vm: Machine & { memo: CoercionMemo }, value: Value, hint: PrimitiveHint): Primitive {
   if (!(value instanceof HeapObject)) return value;
-  const order = methodOrder(value, hint);
-  for (const name of order) {
+  const { memo } = vm;
+  if (memo.next < memo.primitives.length) return memo.primitives[memo.next++];
+  const primitive = convert(vm, value, hint);
+  memo.primitives.push(primitive);
+  memo.next++;
+  return primitive;
+}
+
+/** ToPrimitive without flow code. */
+function convert(vm: Machine & { memo: CoercionMemo }, value: HeapObject, hint: PrimitiveHint): Primitive {
+  const { memo } = vm;
+  for (const name of methodOrder(value, hint)) {
     const method = vm.getProperty(value, name);
     if (!isCallable(method)) continue;
-    if (!(method instanceof NativeFunction) || !method.definition.call) {
-      const { memo } = vm;
-      if (memo.next < memo.answers.length) return memo.answers[memo.next++];
-      throw new NeedsCoercion(value, hint);
+    if (!(method instanceof NativeFunction) || !method.definition.call) throw new NeedsCoercion(value, hint);
+    // What the method converts (the elements of an array, say) is not what the native asked for.
+    vm.memo = new CoercionMemo();
+    try {
+      const result = method.definition.call(vm, value, []);
+      if (!(result instanceof HeapObject)) return result;
+    } catch (error) {
+      throw error instanceof NeedsCoercion ? new NeedsCoercion(value, hint) : error;
+    } finally {
+      vm.memo = memo;
     }
-    const result = method.definition.call(vm, value, []);
-    if (!(result instanceof HeapObject)) return result;
   }
   throw vm.error('TypeError', 'Cannot convert object to primitive value');
 }

@@ -699,7 +699,10 @@ export function interpret(vm: Vm): void {
               const value = registers[--sp] as Value;
               const object = registers[sp - 1] as Value;
               if (object instanceof PlainObject && !object.frozen && object.props[key] !== undefined) object.props[key] = value;
-              else {
+              else if (key === 'length' && value instanceof HeapObject) {
+                // Only the length of an array converts what is assigned to it, which may call flow code.
+                if (operate(vm, frame, ip, sp - 1, slow.SET_INDEX, object, key, value)) continue reload;
+              } else {
                 frame.ip = ip;
                 setProperty(vm, object, key, value);
               }

@@ -8,8 +8,11 @@
 //   `args` holds exactly what was passed (read a missing one as `undefined`); it may be kept, but not changed.
 //   Coercions (`vm.toString(v)`, `vm.toNumber(v)`, `vm.toPrimitive(v, hint)`…) are ordinary calls even though an object may
 //   have a `toString` or `valueOf` written in Flow: the machine then leaves the native by a host exception, runs that
-//   function as a frame, and calls the native AGAIN from its start with the answer remembered. Hence one rule:
+//   function as a frame, and calls the native AGAIN from its start with the answer remembered. Hence two rules:
 //   COERCE FIRST, CHANGE LATER: do every coercion before the first visible change, and never catch host exceptions.
+//   READ BEFORE COERCING ONLY THROUGH `vm.atStart(number)`: the flow code may change what was read (the length of the array,
+//   the time of the date), and the native must go on with what it read first. A native that reads between its coercions has
+//   both `call` and `steps`: `call` is the quick way, and as soon as it meets flow code `steps` is taken from the start instead.
 //
 // STEPPED natives: `*steps(vm, receiver, args)` for everything that takes callbacks. `yield call(fn, a, b)` runs any flow
 //   or native function as a frame and gives its result; what it throws passes through the generator (do not catch it).
@@ -63,7 +66,7 @@ export interface NativeDefinition {
   /** What `fn.length` answers. */
   readonly length: number;
   readonly cost: NativeCost;
-  /** One of `call` and `steps`; a constructor that must not be called without `new` has neither. */
+  /** One of `call` and `steps`, or both (see above); a constructor that must not be called without `new` has neither. */
   readonly call?: NativeCall;
   readonly steps?: NativeSteps;
   /** `new F(…)`: one of these, or the function is no constructor. The receiver is `undefined`. */
@@ -182,6 +185,8 @@ export interface Machine {
   getProperty(object: Value, key: string): Value;
   /** Strict-mode assignment: frozen, read-only and built-in targets are a TypeError. Charges growth. */
   setProperty(object: Value, key: string, value: Value): void;
+  /** The same where the value may have to be converted by flow code (the length of an array). */
+  setPropertySteps(object: Value, key: string, value: Value): Steps<void>;
   /** Defines an own enumerable property on a fresh object, without looking for read-only names. Charges growth. */
   defineProperty(object: HeapObject, key: string, value: Value): void;
   deleteProperty(object: Value, key: string): boolean;
@@ -193,6 +198,8 @@ export interface Machine {
   ownKeys(object: Value): string[];
 
   // Coercions for plain natives ---------------------------------------------------------------------------------------
+  /** One number that a native reads before its first coercion: after flow code ran in between, it is what was read first. */
+  atStart(value: number): number;
   toPrimitive(value: Value, hint: PrimitiveHint): Primitive;
   toString(value: Value): string;
   toNumber(value: Value): number;
@@ -203,6 +210,7 @@ export interface Machine {
   toPrimitiveSteps(value: Value, hint: PrimitiveHint): Steps<Primitive>;
   toStringSteps(value: Value): Steps<string>;
   toNumberSteps(value: Value): Steps<number>;
+  toPropertyKeySteps(value: Value): Steps<string>;
   toIntegerSteps(value: Value): Steps<number>;
 
   /** Makes what a stepped native gathers while it calls back known to the measuring of the heap. */

@@ -151,12 +151,19 @@ export const SET_INDEX: NativeDefinition = {
     vm.setProperty(object, vm.toPropertyKey(key), value);
     return value;
   },
+  *steps(vm, _receiver, [object, key, value]) {
+    yield* vm.setPropertySteps(object, yield* vm.toPropertyKeySteps(key), value);
+    return value;
+  },
 };
 export const DELETE_INDEX: NativeDefinition = {
   name: 'operator delete',
   length: 2,
   cost: 2,
-  call: (vm, _receiver, [object, key]) => vm.deleteProperty(object, vm.toPropertyKey(key)),
+  call(vm, _receiver, [object, key]) {
+    if (object === undefined || object === null) throw vm.error('TypeError', `Cannot convert ${object} to an object`);
+    return vm.deleteProperty(object, vm.toPropertyKey(key));
+  },
 };
 
 function describeKey(key: Value): string {

@@ -1,6 +1,6 @@
 // The one way to read, write, delete and list properties. Nothing else touches what a key may reach.
 
-import type { Machine, TypeName } from './native.js';
+import type { Machine, Steps, TypeName } from './native.js';
 import { shortName } from './native.js';
 import { registry } from './registry.js';
 import { renderStack } from './trace.js';
@@ -147,7 +147,10 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
   if (object instanceof ArrayObject) {
     const index = arrayIndex(key);
     if (index >= 0) return setElement(vm, object, index, value);
-    if (key === 'length') return setLength(vm, object, value);
+    if (key === 'length') {
+      const uint32 = vm.toNumber(value) >>> 0;
+      return setLength(vm, object, uint32, vm.toNumber(value));
+    }
   } else if (object instanceof ErrorObject) {
     if (key === 'stack') {
       object.stack = typeof value === 'string' ? value : '';
@@ -167,6 +170,15 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
   if (key === '__proto__') throw unsupported(vm, '__proto__');
   if (registry().types[typeNameOf(object)].members[key]) throw vm.error('TypeError', `Cannot set property ${key} which has only a getter`);
   defineOwn(vm, object, key, value);
+}
+
+/** The same for stepped natives: the length of an array may be an object whose `valueOf` is flow code. */
+export function* setPropertySteps(vm: Machine, object: Value, key: string, value: Value): Steps<void> {
+  if (!(object instanceof ArrayObject && key === 'length' && value instanceof HeapObject)) return setProperty(vm, object, key, value);
+  if (object.frozen) throw vm.error('TypeError', `Cannot assign to 'length' of a frozen object`);
+  // JavaScript converts it twice: to an integer of 32 bits, and to the number that must be the same.
+  const uint32 = (yield* vm.toNumberSteps(value)) >>> 0;
+  return setLength(vm, object, uint32, yield* vm.toNumberSteps(value));
 }
 
 function frozenMessage(object: HeapObject, key: string): string {
@@ -198,9 +210,9 @@ export function setElement(vm: Machine, array: ArrayObject, index: number, value
   elements[index] = value;
 }
 
-function setLength(vm: Machine, array: ArrayObject, value: Value): void {
-  const length = vm.toNumber(value);
-  if (!(length >= 0 && length <= MAX_ARRAY_LENGTH && Number.isInteger(length))) throw vm.error('RangeError', 'Invalid array length');
+function setLength(vm: Machine, array: ArrayObject, length: number, number: number): void {
+  if (length !== number) throw vm.error('RangeError', 'Invalid array length');
+  if (array.frozen && length !== array.elements.length) throw vm.error('TypeError', `Cannot assign to 'length' of a frozen object`);
   const growth = length - array.elements.length;
   if (growth > 0) {
     vm.chargeBytes(growth * ELEMENT_BYTES);

@@ -3,7 +3,7 @@
 import type { FunctionCode, Program } from '../compile/program.js';
 import type { FlowLimits } from '../limits.js';
 import type { Effect, FlowHost } from '../turn.js';
-import { type CoercionMemo, integerOf, toPrimitive, toPrimitiveSteps } from './coerce.js';
+import { CoercionMemo, integerOf, toPrimitive, toPrimitiveSteps } from './coerce.js';
 import { interpret } from './dispatch.js';
 import type { DurableCalls } from './durable-calls.js';
 import { FlowThrow, LIMIT_ADVICE, LimitReached, NeedsCoercion } from './exceptions.js';
@@ -15,7 +15,9 @@ import {
   DONE,
   type LogLevel,
   type Machine,
+  type NativeCall,
   type NativeDefinition,
+  type NativeSteps,
   type Primitive,
   type PrimitiveHint,
   type Steps,
@@ -45,6 +47,7 @@ import {
   ownKeys,
   PROPERTY_BYTES,
   setProperty,
+  setPropertySteps,
 } from './properties.js';
 import { registry } from './registry.js';
 import {
@@ -84,7 +87,9 @@ export class Vm implements Machine {
   readonly frames: AnyFrame[] = [];
   /** Rejected promises that nobody has handled yet. */
   readonly unhandled = new Set<PromiseObject>();
-  readonly memo: CoercionMemo = { answers: [], next: 0 };
+  memo = new CoercionMemo();
+  /** The arrays that `join` is writing, outermost first: one that contains itself is left out. */
+  readonly joining: ArrayObject[] = [];
   /** The main body's promise; when it settles the run is over. */
   main: PromiseObject = new PromiseObject();
   /** Left of this turn; `fuelFloor` is where the slice ends. */
@@ -249,7 +254,7 @@ export class Vm implements Machine {
   callDefinition(definition: NativeDefinition, receiver: Value, args: readonly Value[]): Value | typeof PUSHED {
     const { cost, call, steps } = definition;
     this.charge(typeof cost === 'number' ? cost : cost(receiver, args));
-    if (call) return this.callPlain(call, receiver, args);
+    if (call) return this.callPlain(call, steps, receiver, args);
     if (steps) return this.startSteps(steps(this, receiver, args), receiver, args);
     throw this.error('TypeError', `${definition.name} cannot be called without new`);
   }
@@ -258,39 +263,41 @@ export class Vm implements Machine {
     if (fn instanceof NativeFunction) {
       const { cost, construct, constructSteps } = fn.definition;
       this.charge(typeof cost === 'number' ? cost : cost(undefined, args));
-      if (construct) return this.callPlain(construct, undefined, args);
+      if (construct) return this.callPlain(construct, undefined, undefined, args);
       if (constructSteps) return this.startSteps(constructSteps(this, undefined, args), undefined, args);
     }
     throw this.error('TypeError', `${what} is not a constructor`);
   }
 
-  private callPlain(call: NonNullable<NativeDefinition['call']>, receiver: Value, args: readonly Value[]): Value | typeof PUSHED {
+  private callPlain(call: NativeCall, steps: NativeSteps | undefined, receiver: Value, args: readonly Value[]): Value | typeof PUSHED {
+    const { memo } = this;
+    memo.clear();
     try {
-      this.memo.next = 0;
       return call(this, receiver, args);
     } catch (error) {
       if (!(error instanceof NeedsCoercion)) throw error;
-      return this.startSteps(this.retry(call, receiver, args, error), receiver, args);
+      if (steps) return this.startSteps(steps(this, receiver, args), receiver, args);
+      this.memo = new CoercionMemo();
+      return this.startSteps(this.retry(call, receiver, args, error, memo), receiver, args);
     }
   }
 
-  /** Answers the coercions a plain native asks for, one by one, calling it anew with the answers so far. */
-  private *retry(call: NonNullable<NativeDefinition['call']>, receiver: Value, args: readonly Value[], first: NeedsCoercion): Steps<Value> {
-    const answers: Primitive[] = [];
+  /** Runs the coercions that a plain native asks for, one by one, calling it again with what it found out so far. */
+  private *retry(call: NativeCall, receiver: Value, args: readonly Value[], first: NeedsCoercion, memo: CoercionMemo): Steps<Value> {
     for (let request = first; ; ) {
-      answers.push(yield* toPrimitiveSteps(this, request.object, request.hint));
-      // It walks all its answers again.
-      this.charge(2 + 4 * answers.length);
-      const before = this.memo.answers;
-      this.memo.answers = answers;
-      this.memo.next = 0;
+      memo.primitives.push(yield* toPrimitiveSteps(this, request.object, request.hint));
+      // It walks all of them again.
+      this.charge(2 + 4 * memo.primitives.length);
+      const before = this.memo;
+      this.memo = memo;
+      memo.next = 0;
       try {
         return call(this, receiver, args);
       } catch (error) {
         if (!(error instanceof NeedsCoercion)) throw error;
         request = error;
       } finally {
-        this.memo.answers = before;
+        this.memo = before;
       }
     }
   }
@@ -573,6 +580,9 @@ export class Vm implements Machine {
   setProperty(object: Value, key: string, value: Value): void {
     setProperty(this, object, key, value);
   }
+  setPropertySteps(object: Value, key: string, value: Value): Steps<void> {
+    return setPropertySteps(this, object, key, value);
+  }
   defineProperty(object: HeapObject, key: string, value: Value): void {
     defineOwn(this, object, key, value);
   }
@@ -603,6 +613,11 @@ export class Vm implements Machine {
     if (typeof primitive === 'string') this.charge(primitive.length >> 3);
     return Number(primitive);
   }
+  atStart(value: number): number {
+    const { memo } = this;
+    memo.start ??= value;
+    return memo.start;
+  }
   toInteger(value: Value): number {
     return integerOf(this.toNumber(value));
   }
@@ -614,6 +629,11 @@ export class Vm implements Machine {
   /** V8 hashes longer texts by their length alone, so that they all collide: looking one up may compare it with every other. */
   chargeKey(): void {
     this.charge(COLLIDING_KEY);
+  }
+  *toPropertyKeySteps(value: Value): Steps<string> {
+    const key = yield* this.toStringSteps(value);
+    if (key.length > LONGEST_HASHED) this.chargeKey();
+    return key;
   }
   toPrimitiveSteps(value: Value, hint: PrimitiveHint): Steps<Primitive> {
     return toPrimitiveSteps(this, value, hint);
