@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram, restoreRun, snapshotHeader } from '../index.js';
 import { begin, CONTEXT, resume, turnOf } from '../../../test/support/flow-driver.js';
+import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram, restoreRun, snapshotHeader } from '../index.js';
 import { upgrade } from './upgrade.js';
 
 const CORPUS = join(process.cwd(), 'libs/flow/snapshot/corpus');
