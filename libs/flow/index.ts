@@ -30,6 +30,7 @@ export type {
   ResumeGroup,
   RetryOptions,
   TaskCallOptions,
+  TurnBase,
   TurnResult,
   WithdrawalReason,
   WorkflowCallOptions,

@@ -26,6 +26,8 @@ export interface StoredEvent {
   call: number;
   /** Of a signal. */
   name: string | null;
+  /** When a signal was sent, in milliseconds. */
+  sentAt?: number | null;
   payload: string | null;
 }
 
@@ -43,10 +45,10 @@ const CONTEXTS = sql(
 
 const EVENTS = sql(
   'load_events',
-  `SELECT i.execution_id AS "executionId", i.seq, i.kind, i.call, NULL AS name, i.payload::text AS payload
+  `SELECT i.execution_id AS "executionId", i.seq, i.kind, i.call, NULL AS name, NULL::float8 AS "sentAt", i.payload::text AS payload
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.inbox i ON i.execution_id = d.id AND i.bucket = d.bucket
   UNION ALL
-  SELECT s.execution_id, s.seq, 'signal', 0, s.name, s.payload::text
+  SELECT s.execution_id, s.seq, 'signal', 0, s.name, (extract(epoch FROM s.created_at) * 1000)::float8, s.payload::text
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.signals s ON s.execution_id = d.id AND s.bucket = d.bucket
   WHERE s.consumed_at IS NULL`,
 );

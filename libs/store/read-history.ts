@@ -6,7 +6,7 @@ import { type Runner, sql } from './statement.js';
 /** One thing that happened. */
 export interface HistoryEntry {
   at: Date;
-  /** `created`, `started`, `completed`, `failed`, `cancelled` of the run; `log`, `attempt-failed`, `recovered`, … as noted; `step-…` the same of a child. */
+  /** `created`, `started`, `completed`, `failed`, `cancelled` of the run; `log`, `attempt-failed`, `recovered`, `signal-taken`, `timer-fired`, … as noted; `step-…` the same of a child. */
   kind: string;
   /** Null where it is not known any more: only the last worker of a run is kept. */
   workerId: string | null;
@@ -37,7 +37,9 @@ const HISTORY = sql(
     UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, error FROM steps WHERE finished_at IS NOT NULL
     UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail FROM rhythm.history h, me m WHERE h.execution_id = $1 AND h.bucket = $2
     UNION ALL SELECT h.at, 5, 'step-' || h.kind, h.worker_id, s.id, s.target_name, h.detail FROM steps s JOIN rhythm.history h ON h.execution_id = s.id AND h.bucket = s.bucket
-    WHERE h.kind <> 'log'
+    WHERE h.kind IN ('failed', 'retried', 'attempt-failed', 'paused', 'resumed', 'recovered')
+    UNION ALL SELECT s.created_at, 5, 'signal-sent', NULL, $1, m.target_name, jsonb_build_object('signal', s.name) FROM rhythm.signals s, me m
+    WHERE s.execution_id = $1 AND s.bucket = $2 AND s.consumed_at IS NULL
   )
   SELECT at, kind, worker_id AS "workerId", id AS "executionId", target_name AS name, detail FROM entries ORDER BY at DESC, place DESC, id DESC LIMIT $3`,
 );

@@ -20,6 +20,7 @@ import type { ProgramLoader, RunningFlow } from './programs.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
 import { parentOf } from './task-runner.js';
 import { type EffectRows, effectRows, versionsOf } from './turn-effects.js';
+import { turnNotes } from './turn-notes.js';
 import { type CachedRun, memoryOf } from './vm-cache.js';
 
 /** What a turn starts from: a run in memory, or its stored state. */
@@ -70,6 +71,8 @@ interface RunTurn {
   cancelling: boolean;
   /** It ends in an error that a retry may mend. */
   failing: boolean;
+  /** By the database's clock, in milliseconds. */
+  endedAt: number;
 }
 
 export interface TurnRunnerParts {
@@ -133,7 +136,7 @@ export class TurnRunner {
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
     const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
-    const turn = { rows, snapshot, stored, events, signals: fed.signals, cancelling: result.cancelled, failing };
+    const turn = { rows, snapshot, stored, events, signals: fed.signals, cancelling: result.cancelled, failing, endedAt: host.now() };
     return this.outcome(item, flow, result, base, turn);
   }
 
@@ -177,6 +180,10 @@ export class TurnRunner {
     commit.withdrawn = turn.rows.withdrawn;
     commit.cancels = turn.rows.cancels;
     commit.logs = turn.rows.logs;
+    if (!turn.failing && options.maxSteps > 0) {
+      const notes = turnNotes(result, turn.events, turn.signals, turn.endedAt, result.status !== 'suspended');
+      if (notes.length > 0) commit.logs = [...commit.logs, ...notes];
+    }
     commit.replies = turn.rows.replies;
     commit.cancelled = cancelling;
     commit.cascade = cancelling;
