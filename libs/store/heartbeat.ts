@@ -17,7 +17,12 @@ const REGISTER = sql(
   'register_worker',
   `INSERT INTO rhythm.worker_heartbeats (worker_id, host, pid, queues, tasks, concurrency, code_version) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
-const BEAT = sql('beat', `UPDATE rhythm.worker_heartbeats SET beats = beats + 1, beat_at = now() WHERE worker_id = $1 RETURNING beats`);
+// A server that is reached after a failover is another process, or one that was started again: a standby that was promoted has
+// served no worker before.
+const BEAT = sql(
+  'beat',
+  `UPDATE rhythm.worker_heartbeats SET beats = beats + 1, beat_at = now() WHERE worker_id = $1 RETURNING pg_postmaster_start_time()::text AS server`,
+);
 const LEAVE = sql('leave', `DELETE FROM rhythm.worker_heartbeats WHERE worker_id = $1`);
 const CLAIM_IDS = sql('claim_ids', `SELECT claim_id AS id FROM rhythm.claims WHERE worker_id = $1`);
 const LOST = sql(
@@ -40,9 +45,9 @@ export async function registerWorker(db: Runner, worker: WorkerDescription): Pro
   await db.rows(REGISTER, [worker.workerId, worker.host, worker.pid, worker.queues, worker.tasks, worker.concurrency, worker.codeVersion]);
 }
 
-/** Beats. Answers false when the worker has been declared dead. */
-export async function beat(db: Runner, workerId: string): Promise<boolean> {
-  return (await db.rows(BEAT, [workerId])).length > 0;
+/** Beats. Returns which server took it, or undefined when the worker has been declared dead. */
+export async function beat(db: Runner, workerId: string): Promise<string | undefined> {
+  return (await db.rows<{ server: string }>(BEAT, [workerId]))[0]?.server;
 }
 
 /** Takes the worker off the list; its claims must be gone by then. */

@@ -17,6 +17,8 @@ export interface HeartParts {
   dead(): void;
   /** What was claimed at this fence is no longer ours. */
   lost(executionId: string, fence: number): void;
+  /** The database is served by another server, or by one that was started again: it may lack the last commits. */
+  serverChanged(): void;
   /** Work went back to these queues. */
   woke(queues: readonly string[]): void;
 }
@@ -34,6 +36,7 @@ export class Heart {
   private readonly observed = new Map<string, Observed>();
   private lastSweep: number | undefined;
   private running = true;
+  private server: string | undefined;
   private finished: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: HeartParts) {
@@ -71,11 +74,14 @@ export class Heart {
 
   private async once(): Promise<void> {
     const { workerId } = this.parts;
-    if (!(await beat(this.link, workerId))) {
+    const server = await beat(this.link, workerId);
+    if (server === undefined) {
       this.running = false;
       this.parts.dead();
       return;
     }
+    if (this.server !== undefined && server !== this.server) this.parts.serverChanged();
+    this.server = server;
     await this.giveBackUnknown();
     await this.dropLost();
     await this.sweep();

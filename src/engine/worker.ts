@@ -74,7 +74,13 @@ export class Worker {
         dropLate: (ids) => place.dropLate(ids),
         doubt: () => place.loops.heart.doubt(),
       }),
-      heart: new Heart({ ...shared, dead: () => this.die(), lost: (id, fence) => place.lose(id, 'lost', fence), woke: wake }),
+      heart: new Heart({
+        ...shared,
+        dead: () => this.die(),
+        lost: (id, fence) => place.lose(id, 'lost', fence),
+        serverChanged: () => place.cache.clear(),
+        woke: wake,
+      }),
       timers: new TimerLoop({ store, workerId: this.id, pollMs: options.pollMs, events, woke: wake, ended: (id) => this.endedByTime(id) }),
     };
     this.deaf = store.hints.on('lost', (id) => place.lose(id, 'lost'));

@@ -1,7 +1,7 @@
 // A failover to a replica that lacks the last commits: what a worker remembers of them is not what the database holds.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { sendSignals } from '../../libs/store/index.js';
+import { type Link, type Runner, type Statement, type Store, sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
 import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
@@ -58,6 +58,44 @@ describe('after an asynchronous failover', () => {
     first.thaw();
     await send(harness, id, 'b');
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['a', 'b'] });
+  }, 60_000);
+
+  it('no run stays in memory: a worker forgets them when a beat is taken by another server', async () => {
+    const harness = await kit.open({ flows: { f: `while (await Signal.when('next') !== 'end') {}` } });
+    const loads: string[] = [];
+    let server: string | undefined;
+    let beats = 0;
+    const link = (...own: Parameters<typeof harness.store.link>): Link => {
+      const real = harness.store.link(...own);
+      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
+        if (statement.name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
+        const found = await real.rows<Row>(statement, values);
+        if (statement.name !== 'rhythm_beat') return found;
+        beats++;
+        return found.map((row) => ({ ...row, server: server ?? 'first' }));
+      };
+      return { rows, close: () => real.close() } as unknown as Link;
+    };
+    const store: Store = new Proxy(harness.store, { get: (target, key) => (key === 'link' ? link : Reflect.get(target, key, target)) });
+    await harness.engine({}, store);
+    const id = await harness.start('f');
+    const take = async (name: string) => {
+      await send(harness, id, name);
+      await waitFor('the signal to be taken', async () => (await harness.count('signals')) === 0);
+    };
+    const beaten = async () => {
+      const before = beats;
+      await waitFor('another beat', () => beats > before + 1);
+    };
+    await suspended(harness, id);
+    await beaten();
+    await take('kept');
+    expect(loads).toEqual([id]);
+    server = 'second';
+    await beaten();
+    await take('loaded');
+    expect(loads).toEqual([id, id]);
+    await take('end');
   }, 60_000);
 
   it('the result of a task that the database never heard of is not taken for that of its namesake', async () => {
