@@ -77,7 +77,11 @@ function entry(source) {
 }
 
 function context(timeline) {
-  return { executionId: 'run', rootId: 'run', parentId: null, workflow: 'golden', version: 'v1', startedAt: timeline.now, tags: ['test'] };
+  const tags = Object.freeze(['test']);
+  return Object.freeze({
+    ...{ executionId: 'run', rootId: 'run', parentId: null, workflow: 'golden', version: 'v1' },
+    ...{ startedAt: timeline.now, tags },
+  });
 }
 
 function completion(value, toJsonText) {

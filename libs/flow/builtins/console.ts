@@ -1,6 +1,6 @@
 // `console`: what a flow prints becomes the log of its run.
 import { type BuiltinFamily, type LogLevel, type Machine, namespace, native, type Steps } from '../vm/native.js';
-import { HeapObject, type NativeFunction, type Value } from '../vm/values.js';
+import { HeapObject, isCallable, type NativeFunction, type Value } from '../vm/values.js';
 import { byArguments } from './cost.js';
 import { cut } from './cut.js';
 import { inspect } from './inspect.js';
@@ -54,13 +54,15 @@ function* withPattern(vm: Machine, pattern: string, args: readonly Value[]): Ste
 function* directive(vm: Machine, kind: string, value: Value): Steps<string> {
   switch (kind) {
     case '%s':
-      return shown(vm, value);
+      if (!(value instanceof HeapObject)) return shown(vm, value);
+      // Like Node: a function and an object with a toString of its own are converted, of others only the outside is shown.
+      return isCallable(value) || isCallable(value.props?.toString) ? yield* vm.toStringSteps(value) : inspect(vm, value, 0);
     case '%d':
-      return value instanceof HeapObject ? 'NaN' : numberText(Number(value));
+      return numberText(yield* vm.toNumberSteps(value));
     case '%i':
-      return value instanceof HeapObject ? 'NaN' : numberText(Number.parseInt(String(value), 10));
+      return numberText(Number.parseInt(yield* vm.toStringSteps(value), 10));
     case '%f':
-      return value instanceof HeapObject ? 'NaN' : numberText(Number.parseFloat(String(value)));
+      return numberText(Number.parseFloat(yield* vm.toStringSteps(value)));
     case '%j':
       return (yield* writeJson(vm, value, { indent: '' })) ?? 'undefined';
     case '%c':

@@ -25,8 +25,8 @@ const LONGEST_STRING = 10_000;
 const LONGEST = 100_000;
 const PLAIN_KEY = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 
-export function inspect(vm: Machine, value: Value): string {
-  return new Inspector(vm).text(value, 0);
+export function inspect(vm: Machine, value: Value, deepest = DEEPEST): string {
+  return new Inspector(vm, deepest).text(value, 0);
 }
 
 class Inspector {
@@ -35,7 +35,10 @@ class Inspector {
   private readonly circular: HeapObject[] = [];
   /** At least so many characters are written. */
   private length = 0;
-  constructor(private readonly vm: Machine) {}
+  constructor(
+    private readonly vm: Machine,
+    private readonly deepest: number,
+  ) {}
 
   text(value: Value, depth: number): string {
     this.vm.charge(1);
@@ -44,7 +47,7 @@ class Inspector {
     if (!(value instanceof HeapObject)) return Object.is(value, -0) ? '-0' : String(value);
     if (this.length > LONGEST) return this.summary(value);
     if (this.open.includes(value)) return this.reference(value);
-    if (depth > DEEPEST) return this.summary(value);
+    if (depth > this.deepest) return this.summary(value);
     this.open.push(value);
     const text = this.object(value, depth);
     this.open.pop();
@@ -70,7 +73,7 @@ class Inspector {
     if (value instanceof ArrayObject) return '[Array]';
     if (value instanceof MapObject) return '[Map]';
     if (value instanceof CollectionObject) return '[Set]';
-    if (value instanceof DateObject || value instanceof ErrorObject || isCallable(value)) return this.object(value, DEEPEST);
+    if (value instanceof DateObject || value instanceof ErrorObject || isCallable(value)) return this.object(value, this.deepest);
     return value instanceof PromiseObject ? '[Promise]' : '[Object]';
   }
 

@@ -1,5 +1,6 @@
 // `Object`, and the methods that every object answers.
 import { type BuiltinFamily, DONE, type Machine, methods, native } from '../vm/native.js';
+import { builtInName, isBuiltIn } from '../vm/properties.js';
 import {
   ArrayObject,
   DateObject,
@@ -26,7 +27,11 @@ function construct(vm: Machine, _receiver: Value, args: readonly Value[]): Value
   const value = args[0];
   if (value instanceof HeapObject) return value;
   if (value === undefined || value === null) return vm.newObject();
-  throw vm.error('TypeError', 'Object(value) would wrap a primitive in an object, which Flow does not have. Use the value itself.');
+  throw wrapper(vm, 'Object(value)');
+}
+
+function wrapper(vm: Machine, what: string): Error {
+  return vm.error('TypeError', `${what} would wrap a primitive in an object, which Flow does not have. Use the value itself.`);
 }
 
 const OBJECT = native(
@@ -105,7 +110,8 @@ const OBJECT = native(
       // Stepped, because the length of an array may be written by flow code between two properties.
       *steps(vm, _receiver, args) {
         const [target, ...sources] = args;
-        if (!(target instanceof HeapObject)) throw vm.error('TypeError', 'Object.assign() needs an object to assign to');
+        if (target === undefined || target === null) throw vm.error('TypeError', 'Object.assign() needs an object to assign to');
+        if (!(target instanceof HeapObject)) throw wrapper(vm, 'Object.assign(value)');
         for (const source of sources) {
           if (source === undefined || source === null) continue;
           for (const key of vm.ownKeys(source)) yield* vm.setPropertySteps(target, key, vm.getProperty(source, key));
@@ -128,9 +134,13 @@ const OBJECT = native(
       name: 'Object.freeze',
       length: 1,
       cost: 1,
-      call(_vm, _receiver, args) {
-        if (args[0] instanceof HeapObject) args[0].frozen = true;
-        return args[0];
+      call(vm, _receiver, args) {
+        const [value] = args;
+        if (!(value instanceof HeapObject)) return value;
+        // No run can change a built-in, and none may see that another one froze it.
+        if (isBuiltIn(value)) throw vm.error('TypeError', `Cannot freeze the built-in ${builtInName(value)}: no flow can change it anyway`);
+        value.frozen = true;
+        return value;
       },
     }),
     isFrozen: native({
@@ -177,7 +187,16 @@ function iteratorTag({ target }: IteratorObject): string {
 
 const OBJECT_METHODS = [
   native({ name: 'Object.prototype.toString', length: 0, cost: 1, call: (_vm, receiver) => `[object ${tagOf(receiver)}]` }),
-  native({ name: 'Object.prototype.valueOf', length: 0, cost: 1, call: (_vm, receiver) => receiver }),
+  native({
+    name: 'Object.prototype.valueOf',
+    length: 0,
+    cost: 1,
+    call(vm, receiver) {
+      if (receiver === undefined || receiver === null) throw vm.error('TypeError', 'valueOf() was called without an object');
+      if (!(receiver instanceof HeapObject)) throw wrapper(vm, 'Object.prototype.valueOf()');
+      return receiver;
+    },
+  }),
   native({
     name: 'Object.prototype.hasOwnProperty',
     length: 1,

@@ -4,7 +4,7 @@ import type { NativeFunction, Value } from '../vm/values.js';
 import { clampedIndex } from './array-index.js';
 import { byAll, byArguments, byFirst, byReceiver } from './cost.js';
 import { cut, detached } from './cut.js';
-import { thisText } from './receiver.js';
+import { thisText, wrongReceiver } from './receiver.js';
 import { Finder, findFirst, findLast } from './search.js';
 import { STRING_REPLACES } from './string-replace.js';
 
@@ -16,6 +16,19 @@ function method(name: string, length: number, cost: NativeCost, read: Read): Nat
     length,
     cost,
     call: (vm, receiver, args) => read(vm, thisText(vm, receiver, name), args),
+  });
+}
+
+/** The string itself: unlike the others these convert no other receiver. */
+function itself(name: string): NativeFunction {
+  return native({
+    name: `String.prototype.${name}`,
+    length: 0,
+    cost: 1,
+    call(vm, receiver) {
+      if (typeof receiver === 'string') return receiver;
+      throw wrongReceiver(vm, `String.prototype.${name}`, 'a string');
+    },
   });
 }
 
@@ -123,13 +136,13 @@ const STRING_METHODS = [
     return slice(vm, text, Math.min(a, b), Math.max(a, b));
   }),
   rewrite('toLowerCase', 3, (text) => text.toLowerCase()),
-  method('toString', 0, 1, (_vm, text) => text),
+  itself('toString'),
   rewrite('toUpperCase', 3, (text) => text.toUpperCase()),
   rewrite('toWellFormed', 1, (text) => text.replace(LONE_SURROGATE, '\uFFFD')),
   rewrite('trim', 1, (text) => detached(text, text.trim())),
   rewrite('trimEnd', 1, (text) => detached(text, text.trimEnd())),
   rewrite('trimStart', 1, (text) => detached(text, text.trimStart())),
-  method('valueOf', 0, 1, (_vm, text) => text),
+  itself('valueOf'),
 ];
 
 function split(vm: Machine, text: string, args: readonly Value[]): Value {

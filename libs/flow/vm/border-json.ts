@@ -16,6 +16,8 @@ import {
 } from './values.js';
 
 const MAX_DEPTH = 1_000;
+/** What `JSON.stringify` calls of a Date. */
+const ASKED_OF_DATES = ['toJSON', 'valueOf', 'toString', 'toISOString'];
 
 /** As `JSON.stringify` would write it; what JSON would silently lose or change is a TypeError that names the path. */
 export function writeBorderJson(vm: Machine, value: Value, what: string, maxLength: number): string | undefined {
@@ -62,6 +64,7 @@ class Writer {
     if (value === undefined) return this.take('null');
     if (this.open.has(value)) throw this.refuse('a cycle');
     if (depth > MAX_DEPTH) throw this.vm.error('RangeError', `${this.what} is nested too deeply`);
+    this.refuseOwnForm(value);
     if (value instanceof DateObject)
       return this.take(Number.isNaN(value.time) ? 'null' : JSON.stringify(new Date(value.time).toISOString()));
     if (value instanceof MapObject) throw this.refuse('a Map', 'Use Object.fromEntries(map).');
@@ -72,6 +75,15 @@ class Writer {
     const text = value instanceof ArrayObject ? this.list(value, depth) : this.object(value, depth);
     this.open.delete(value);
     return text;
+  }
+
+  /** What `JSON.stringify` would ask an array or a Date itself (a function elsewhere is refused as such): no flow code runs here. */
+  private refuseOwnForm(value: HeapObject): void {
+    const { props } = value;
+    if (props === null) return;
+    if (value instanceof ArrayObject && isCallable(props.toJSON)) throw this.refuse('an array with its own toJSON');
+    const own = value instanceof DateObject ? ASKED_OF_DATES.find((key) => key in props) : undefined;
+    if (own) throw this.refuse(`a Date with its own ${own}`, 'Pass a string.');
   }
 
   private list({ elements }: ArrayObject, depth: number): string {

@@ -20,6 +20,7 @@ import {
   newProperties,
   PlainObject,
   PromiseObject,
+  type Properties,
   type Value,
 } from './values.js';
 
@@ -80,15 +81,12 @@ export function getProperty(vm: Machine, object: Value, key: string): Value {
     if (key === 'length') return object.elements.length;
     const index = arrayIndex(key);
     if (index >= 0) return object.elements[index];
-  } else if (object instanceof NamespaceObject) {
-    if (key in object.members) return object.members[key];
-    if (object.unsupported.includes(key)) throw unsupported(vm, `${object.name}.${key}`);
   } else if (object instanceof ErrorObject) {
     if (key in object.hidden) return object.hidden[key];
-  } else if (object instanceof NativeFunction) {
-    if (key in object.statics) return object.statics[key];
-    if (object.definition.unsupportedStatics?.includes(key) || key === 'prototype')
-      throw unsupported(vm, `${object.definition.name}.${key}`);
+  } else if (isBuiltIn(object)) {
+    const members = membersOf(object);
+    if (key in members) return members[key];
+    refuseMissing(vm, object, key);
   }
   if (object.props !== null && key in object.props) return object.props[key];
   const computed = computedProperty(vm, object, key);
@@ -104,7 +102,7 @@ function computedProperty(vm: Machine, object: HeapObject, key: string): Value {
   } else if (object instanceof FunctionObject) {
     if (key === 'name') return object.givenName ?? object.code.name;
     if (key === 'length') return object.code.length;
-    if (key === 'prototype' && !object.code.isAsync) throw unsupported(vm, 'prototype');
+    refuseMissing(vm, object, key);
   } else if (object instanceof NativeFunction || object instanceof BoundNative) {
     if (key === 'name') return shortName(object.definition);
     if (key === 'length') return object.definition.length;
@@ -119,8 +117,25 @@ function inherited(vm: Machine, type: TypeName, object: Value, key: string): Val
   if (method !== undefined) return method;
   const member = table.members[key];
   if (member !== undefined) return member(object as never);
-  if (table.refused.has(key)) throw unsupported(vm, key);
+  if (table.refused.has(key)) throw type === 'function' && key === 'toString' ? textless(vm, object) : unsupported(vm, key);
   return types.object.methods[key];
+}
+
+/** Throws for what JavaScript has on this very object and Flow has not. */
+function refuseMissing(vm: Machine, object: HeapObject, key: string): void {
+  if (object instanceof NamespaceObject) {
+    if (object.unsupported.includes(key)) throw unsupported(vm, `${object.name}.${key}`);
+  } else if (object instanceof NativeFunction) {
+    if (key === 'prototype' || object.definition.unsupportedStatics?.includes(key))
+      throw unsupported(vm, `${object.definition.name}.${key}`);
+  } else if (object instanceof FunctionObject && key === 'prototype' && !object.code.isAsync) throw unsupported(vm, 'prototype');
+}
+
+/** In JavaScript the text of a function is its source, which a running program does not hold. */
+function textless(vm: Machine, fn: Value): Error {
+  const name = getProperty(vm, fn, 'name');
+  const what = typeof name === 'string' && name !== '' ? `The function ${name}` : 'A function';
+  return vm.error('TypeError', `${what} cannot be converted to a string in Flow. Use its name, or give it a toString of its own.`);
 }
 
 function unsupported(vm: Machine, name: string): Error {
@@ -134,7 +149,7 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
     const what = object === undefined || object === null ? `properties of ${object}` : `property '${key}' on ${typeof object}`;
     throw vm.error('TypeError', `Cannot set ${what}${object === undefined || object === null ? ` (setting '${key}')` : ''}`);
   }
-  if (object.frozen) throw vm.error('TypeError', frozenMessage(object, key));
+  if (object.frozen) throw vm.error('TypeError', `Cannot assign to '${key}' of a frozen object`);
   if (object instanceof PlainObject) {
     const { props } = object;
     if (!(key in props)) {
@@ -151,26 +166,35 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
       const uint32 = vm.toNumber(value) >>> 0;
       return setLength(vm, object, uint32, vm.toNumber(value));
     }
+    // JavaScript's `map`, `slice` and others would make their result with it.
+    if (key === 'constructor') throw vm.error('TypeError', `Cannot replace 'constructor' of an array`);
   } else if (object instanceof ErrorObject) {
-    if (key === 'stack') {
-      object.stack = typeof value === 'string' ? value : '';
-      return;
-    }
     if (key in object.hidden) {
       object.hidden[key] = value;
       return;
     }
-  } else if (object instanceof PromiseObject && (key === 'then' || key === 'catch' || key === 'finally')) {
-    throw vm.error('TypeError', `Cannot replace '${key}' of a promise`);
+    if (key === 'stack') {
+      if (typeof value === 'string') object.stack = value;
+      else object.hidden.stack = value;
+      return;
+    }
+  } else if (object instanceof PromiseObject && PROMISE_PARTS.includes(key)) {
+    throw vm.error('TypeError', `Cannot replace '${key}' of a promise: await and the functions of Promise use it`);
   } else if (object instanceof IteratorObject && key === 'next') {
     throw vm.error('TypeError', `Cannot replace 'next' of a built-in iterator`);
-  } else if (isCallable(object) && (key === 'name' || key === 'length')) {
-    throw vm.error('TypeError', `Cannot assign to read only property '${key}' of a function`);
+  } else if (isBuiltIn(object)) {
+    throw vm.error('TypeError', `Cannot change the built-in ${builtInName(object)} (setting '${key}')`);
+  } else if (isCallable(object)) {
+    if (key === 'name' || key === 'length') throw vm.error('TypeError', `Cannot assign to read only property '${key}' of a function`);
+    refuseMissing(vm, object, key);
   }
   if (key === '__proto__') throw unsupported(vm, '__proto__');
   if (registry().types[typeNameOf(object)].members[key]) throw vm.error('TypeError', `Cannot set property ${key} which has only a getter`);
   defineOwn(vm, object, key, value);
 }
+
+/** What JavaScript reads of a promise when it is awaited, resolved with or combined. */
+const PROMISE_PARTS = ['then', 'catch', 'finally', 'constructor'];
 
 /** The same for stepped natives: the length of an array may be an object whose `valueOf` is flow code. */
 export function* setPropertySteps(vm: Machine, object: Value, key: string, value: Value): Steps<void> {
@@ -179,12 +203,6 @@ export function* setPropertySteps(vm: Machine, object: Value, key: string, value
   // JavaScript converts it twice: to an integer of 32 bits, and to the number that must be the same.
   const uint32 = (yield* vm.toNumberSteps(value)) >>> 0;
   return setLength(vm, object, uint32, yield* vm.toNumberSteps(value));
-}
-
-function frozenMessage(object: HeapObject, key: string): string {
-  if (object instanceof NativeFunction) return `Cannot change the built-in ${object.definition.name} (setting '${key}')`;
-  if (object instanceof NamespaceObject) return `Cannot change the built-in ${object.name} (setting '${key}')`;
-  return `Cannot assign to '${key}' of a frozen object`;
 }
 
 export function defineOwn(vm: Machine, object: HeapObject, key: string, value: Value): void {
@@ -231,13 +249,17 @@ export function deleteProperty(vm: Machine, object: Value, key: string): boolean
     return true;
   }
   if (!hasOwn(vm, object, key)) return true;
+  if (isBuiltIn(object)) throw vm.error('TypeError', `Cannot change the built-in ${builtInName(object)} (deleting '${key}')`);
   if (object.frozen) throw vm.error('TypeError', `Cannot delete property '${key}' of a frozen object`);
   if (object instanceof ArrayObject) {
     if (key === 'length') throw vm.error('TypeError', `Cannot delete property 'length' of an array`);
     const index = arrayIndex(key);
     if (index >= 0) return delete object.elements[index];
   }
-  if (object instanceof ErrorObject && key in object.hidden) return delete object.hidden[key];
+  if (object instanceof ErrorObject) {
+    if (key === 'stack') throw vm.error('TypeError', `Cannot delete property 'stack' of an error in Flow`);
+    if (key in object.hidden) return delete object.hidden[key];
+  }
   if (isCallable(object) && (key === 'name' || key === 'length') && !(object.props && key in object.props))
     throw vm.error('TypeError', `Cannot delete property '${key}' of a function`);
   if (object.props !== null) delete object.props[key];
@@ -249,7 +271,7 @@ function isStringIndex(text: string, key: string): boolean {
   return index >= 0 && index < text.length;
 }
 
-export function hasOwn(_vm: Machine, object: Value, key: string): boolean {
+export function hasOwn(vm: Machine, object: Value, key: string): boolean {
   if (typeof object === 'string') return key === 'length' || isStringIndex(object, key);
   if (!(object instanceof HeapObject)) return false;
   if (object.props !== null && key in object.props) return true;
@@ -259,9 +281,22 @@ export function hasOwn(_vm: Machine, object: Value, key: string): boolean {
     return index >= 0 && index in object.elements;
   }
   if (object instanceof ErrorObject) return key === 'stack' || key in object.hidden;
-  if (object instanceof NamespaceObject) return key in object.members;
-  if (object instanceof NativeFunction && key in object.statics) return true;
+  if (isBuiltIn(object) && key in membersOf(object)) return true;
+  refuseMissing(vm, object, key);
   return isCallable(object) && (key === 'name' || key === 'length');
+}
+
+/** What all runs share and no flow can change. */
+export function isBuiltIn(object: HeapObject): object is NativeFunction | NamespaceObject {
+  return object instanceof NativeFunction || object instanceof NamespaceObject;
+}
+
+export function builtInName(object: NativeFunction | NamespaceObject): string {
+  return object instanceof NativeFunction ? object.definition.name : object.name;
+}
+
+function membersOf(object: NativeFunction | NamespaceObject): Readonly<Properties> {
+  return object instanceof NativeFunction ? object.statics : object.members;
 }
 
 /** `key in object`: own, or one of the names that the built-in table answers. */

@@ -71,7 +71,6 @@ export class NativeFunction extends HeapObject {
   ) {
     super();
     this.statics = Object.freeze(statics);
-    this.frozen = true;
   }
 }
 
@@ -95,7 +94,6 @@ export class NamespaceObject extends HeapObject {
   ) {
     super();
     Object.freeze(members);
-    this.frozen = true;
   }
 }
 
