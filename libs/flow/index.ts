@@ -2,7 +2,7 @@
 
 export { intersectAllowLists } from './allow-list.js';
 export { type NamedCall, namedCalls } from './check/named-calls.js';
-export type { Program } from './compile/program.js';
+export { type Program, takesSignals } from './compile/program.js';
 export { type CompileOptions, check, compile } from './compile/source.js';
 export { loadProgram, saveProgram } from './compile/stored-program.js';
 export { type Duration, DurationError, parseDuration } from './duration.js';

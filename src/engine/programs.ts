@@ -13,6 +13,8 @@ export interface RunningFlow {
 
 /** A program that can be run. */
 export interface RunnableProgram {
+  /** False when no run of it ever waits for a signal. */
+  readonly takesSignals: boolean;
   /** `numberAfter`: durable calls are numbered after this one; those up to it were given away by a turn that failed. */
   start(input: JsonText | undefined, context: FlowContext, numberAfter: number): RunningFlow;
   restore(snapshot: string, context: FlowContext, numberAfter: number): RunningFlow;

@@ -1,6 +1,14 @@
 // Finds the programs of workflows: those loaded in this process first, then those in the database.
 
-import { type FlowAllowList, type FlowLimits, loadProgram, type Program, restoreRun, startRun } from '../../libs/flow/index.js';
+import {
+  type FlowAllowList,
+  type FlowLimits,
+  loadProgram,
+  type Program,
+  restoreRun,
+  startRun,
+  takesSignals,
+} from '../../libs/flow/index.js';
 import { currentVersion, getProgram, type Store } from '../../libs/store/index.js';
 import { AllowLists } from './allow-lists.js';
 import type { ProgramLoader, RunnableProgram } from './programs.js';
@@ -69,6 +77,7 @@ export class StoredPrograms implements ProgramLoader {
   private runnable(program: Program): RunnableProgram {
     const { limits } = this;
     return {
+      takesSignals: takesSignals(program),
       start: (inputs, context, numberAfter) => startRun(program, { inputs, context, numberAfter, limits }),
       restore: (snapshot, context, numberAfter) => restoreRun(program, snapshot, { context, numberAfter, limits }),
     };

@@ -141,6 +141,8 @@ export class TaskLane {
         { cached: parent },
         parent.signals.length > 0 ? [...parent.signals, event] : [event],
       );
+      // Events that wait in the database come before a result that is not written yet: the commit insists that there are none.
+      outcome.commit.unlooked = { takesSignals: parent.takesSignals, signals: parent.signals.map(({ seq }) => seq) };
       // A failing turn needs its events stored, and a step that its own turn drops must be written first: the long way.
       return outcome.commit.status === 'failed' || outcome.commit.forget.includes(item.id)
         ? undefined

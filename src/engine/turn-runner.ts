@@ -57,6 +57,9 @@ async function reachSnapshots<T>(what: string, call: () => Promise<T>): Promise<
   }
 }
 
+/** A run that can take a turn now. */
+type FoundRun = Pick<CachedRun, 'flow' | 'takesSignals'>;
+
 type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
 
 /** What a turn was given and what it made. */
@@ -67,6 +70,7 @@ interface RunTurn {
   stored: { snapshot: string | null; snapshotRef?: string };
   events: readonly StoredEvent[];
   signals: readonly StoredEvent[];
+  takesSignals: boolean;
   /** It is told of its cancel in this turn; one that ends before that ends as it would have. */
   cancelling: boolean;
   /** It ends in an error that a retry may mend. */
@@ -99,9 +103,9 @@ export class TurnRunner {
     // Cancelled before its first turn: nothing to clean up, nothing to run.
     if (cancelling && 'loaded' in state && !state.loaded.snapshot && !state.loaded.snapshotRef)
       return { commit: this.cancelledAtOnce(item, base, cancel) };
-    let flow: RunningFlow | Missing;
+    let found: FoundRun | Missing;
     try {
-      flow = 'cached' in state ? state.cached.flow : await this.flowOf(item, state.loaded);
+      found = 'cached' in state ? state.cached : await this.flowOf(item, state.loaded);
     } catch (error) {
       if (error instanceof OutOfReachError) throw error;
       // Another worker can run it, also the clean-up of a cancelled run; nothing of it is given up here.
@@ -120,8 +124,9 @@ export class TurnRunner {
       };
     }
     // Without its program a cancelled run cannot clean up; it must not wait for ever either.
-    if ('missing' in flow)
-      return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.wait(item, base, `Waits for ${flow.missing}`) };
+    if ('missing' in found)
+      return { commit: cancelling ? this.cancelledAtOnce(item, base, cancel) : this.wait(item, base, `Waits for ${found.missing}`) };
+    const { flow, takesSignals } = found;
     // Also for a run in memory: a list that was narrowed since its last turn holds for this one.
     const allow = this.parts.programs.allowList(item.name, item.version ?? '');
     flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
@@ -136,17 +141,19 @@ export class TurnRunner {
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
     const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
-    const turn = { rows, snapshot, stored, events, signals: fed.signals, cancelling: result.cancelled, failing, endedAt: host.now() };
+    const given = { events, signals: fed.signals, takesSignals };
+    const turn = { ...given, rows, snapshot, stored, cancelling: result.cancelled, failing, endedAt: host.now() };
     return this.outcome(item, flow, result, base, turn);
   }
 
-  private async flowOf(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<RunningFlow | Missing> {
+  private async flowOf(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<FoundRun | Missing> {
     const snapshot = inRow === null && snapshotRef !== null ? await this.external(snapshotRef) : inRow;
     const fingerprint = snapshot === null ? undefined : snapshotHeader(snapshot).fingerprint;
     const program = await reach(() => this.parts.programs.load(item.name, item.version ?? '', fingerprint));
     if (!program) return missing(item, fingerprint);
     const context = contextOf(item);
-    return snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
+    const flow = snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
+    return { flow, takesSignals: program.takesSignals };
   }
 
   private async external(reference: string): Promise<string> {
@@ -202,6 +209,7 @@ export class TurnRunner {
       commit.status = 'suspended';
       const keep: CachedRun = {
         flow,
+        takesSignals: turn.takesSignals,
         // One copy for the life of the cached run: copying it at every step stood at the top of the profile.
         item: base.cached?.item === item ? item : { ...item },
         calls,

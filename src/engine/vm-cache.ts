@@ -7,6 +7,8 @@ import type { RunningFlow } from './programs.js';
 /** A run in memory, as it was when its last turn was written. */
 export interface CachedRun {
   flow: RunningFlow;
+  /** Its program may wait for signals. */
+  takesSignals: boolean;
   /** What a turn needs to know of the run, as a claim would bring it. Usable only while the run is at its fence. */
   item: HeldItem;
   calls: number;

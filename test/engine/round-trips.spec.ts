@@ -1,7 +1,7 @@
 // How many round trips the hot paths cost; docs/round-trips.md tells people the same numbers.
 
 import { describe, expect, it, jest } from '@jest/globals';
-import { insertExecutions, newId, type Runner, type Statement } from '../../libs/store/index.js';
+import { insertExecutions, newId, type Runner, type Statement, sendSignals } from '../../libs/store/index.js';
 import { losingReplies } from '../faults/lost-replies.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
@@ -72,5 +72,20 @@ describe('round trips', () => {
     const reads = statements.mock.calls.filter(([{ name }]) => name === 'rhythm_allow_lists_in_force');
     expect(reads.length).toBeGreaterThan(0);
     expect(reads.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000);
+  });
+
+  it('a workflow of 5 steps with a signal that nobody has taken yet: one commit for each step all the same', async () => {
+    const harness = await kit.open({
+      flows: { five: `for (let n = 0; n < 5; n++) await Task.run('one'); return await Signal.when('kept');` },
+      tasks: { one: () => 1 },
+    });
+    const id = await harness.start('five');
+    await sendSignals(harness.store.db, [{ executionId: id, name: 'kept', payload: '"signal"' }]);
+    const names: string[] = [];
+    const store = losingReplies(harness.store, ({ name }) => names.push(name) === 0);
+    await harness.engine({ pollMs: 60_000 }, store);
+    expect(await harness.ended(id)).toMatchObject({ value: 'signal' });
+    expect(names.filter((name) => name.startsWith('rhythm_commit_'))).toHaveLength(6);
+    expect(harness.events.some((event) => event.type === 'lost')).toBe(false);
   });
 });

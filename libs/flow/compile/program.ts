@@ -14,6 +14,11 @@ export interface Program {
   readonly constants: readonly (string | number)[];
 }
 
+/** Whether a run of the program can ever wait for a signal: whoever does has to name `Signal`. */
+export function takesSignals({ constants }: Program): boolean {
+  return constants.includes('Signal');
+}
+
 export interface FunctionCode {
   readonly index: number;
   readonly name: string;

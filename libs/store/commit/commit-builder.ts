@@ -8,7 +8,7 @@ type Item = string | number | boolean | null;
 /** The parameters of a part: each an array, with the SQL type of its items, and what its items usually are. */
 export type Columns = readonly (readonly [type: ArrayType, values: readonly Item[], usual?: Item])[];
 /** Parameters of a part that are the same for all its rows. */
-export type Scalars = readonly (readonly [type: string, value: Item])[];
+export type Scalars = readonly (readonly [type: string, value: Item | Buffer])[];
 
 const statements = new Map<string, Statement>();
 

@@ -5,6 +5,8 @@ import { useTestDatabase } from '../../../test/support/index.js';
 import { claimWork } from '../claim-work.js';
 import { bucketOf, childId, newId } from '../ids.js';
 import { insertExecutions, type NewExecution } from '../insert-executions.js';
+import { requestCancel } from '../request-cancel.js';
+import { sendSignals } from '../send-signals.js';
 import { sql } from '../statement.js';
 import { Store } from '../store.js';
 import { commitWork } from './commit-work.js';
@@ -83,6 +85,45 @@ describe('a hopeful commit', () => {
       { id: ids[0], kind: 'completed', call: 1, payload: 'result' },
     ]);
     expect(new Set(await queued())).toEqual(new Set([ids[0]]));
+  });
+
+  describe.each([true, false])('with a fused step (hopeful: %s)', (hopeful) => {
+    let fence: number;
+    // Both runs wait for their first step; those steps end, and the turns that follow were run without a look.
+    const steps = (signals: number[] = []) =>
+      commit(
+        ids.map((id) => done(childId(id, 1), fence, id, 1)),
+        ids.map((id, needs) => suspended(id, fence, 1, { needs, unlooked: { takesSignals: true, signals } })),
+        hopeful,
+      );
+    const send = async () => {
+      await sendSignals(store.db, [{ executionId: ids[0], name: 'go' }]);
+      return (await rows<{ seq: number }>('SELECT max(seq) AS seq FROM rhythm.signals'))[0].seq;
+    };
+    beforeEach(async () => {
+      await rows('TRUNCATE rhythm.signals');
+      const turns = ids.map((id) => suspended(id, first, 0));
+      ({ fence } = await commit([], turns, false));
+    });
+
+    it('does not overtake an event that is stored, and puts the result behind it', async () => {
+      await requestCancel(store.db, [ids[0]]);
+      expect(await steps()).toMatchObject({ tasks: [true, true], turns: [false, true] });
+      expect(await rows('SELECT execution_id AS id, kind FROM rhythm.inbox ORDER BY seq')).toEqual([
+        { id: ids[0], kind: 'cancel' },
+        { id: ids[0], kind: 'completed' },
+      ]);
+    });
+
+    it('does not overtake a signal that is stored', async () => {
+      await send();
+      expect(await steps()).toMatchObject({ tasks: [true, true], turns: [false, true] });
+    });
+
+    it('goes on past a signal that the run knows of', async () => {
+      const known = await send();
+      expect(await steps([known])).toMatchObject({ tasks: [true, true], turns: [true, true] });
+    });
   });
 
   it('does not move a parent whose fused step was taken by somebody else', async () => {

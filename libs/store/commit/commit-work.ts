@@ -16,7 +16,7 @@ import {
 import { addLostOrders, addMarks, addParents } from './endings-commit.js';
 import { addInsistence, wasGivenUp } from './fence-losers.js';
 import { addTasks, type TaskCommit } from './task-commit.js';
-import { addTurns, knownStates, type TurnCommit } from './turn-commit.js';
+import { addTurns, knownStates, nothingUnseen, type TurnCommit } from './turn-commit.js';
 
 /** A group of finished work. */
 export interface WorkCommit {
@@ -96,11 +96,8 @@ async function write(
   // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes a statement of one
   // step half as long again. So a worker first writes what holds when all win, and insists on it.
   if (hopeful) {
-    addInsistence(commit, [
-      ['turned', turns.length],
-      ['ended', tasks.length],
-      ['renewed', knownStates(turns)],
-    ]);
+    const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const, ['renewed', knownStates(turns)] as const];
+    addInsistence(commit, expected, nothingUnseen(turns));
   }
   const winners = [
     tasks.length > 0 ? `SELECT 'task' AS kind, n FROM ended` : '',
