@@ -86,7 +86,7 @@ describe('a compiled program', () => {
     ['an error with a made message', `(x) => { throw new Error(x) }`, false],
   ])('marks a function that only reads and builds values: %s', (_what, handler, inert) => {
     const { functions } = compile(`let outer = 0; const f = ${handler}; return [f, outer]`);
-    expect(functions[1].inert ?? false).toBe(inert);
+    expect(functions[1].inert).toBe(inert);
   });
 
   it('marks an await after which nothing can be observed', () => {
@@ -97,7 +97,7 @@ describe('a compiled program', () => {
       const twice = async (p) => { await p; await p }
       const guarded = async (p) => { try { await p } finally { quiet } }
       return [quiet, caught, loud, twice, guarded]`);
-    const marks = functions.map(({ name, live }) => `${name} ${live.map(({ inert }) => inert ?? false)}`);
+    const marks = functions.map(({ name, live }) => `${name} ${live.map(({ inert }) => inert)}`);
     expect(marks).toEqual(['main ', 'quiet true', 'caught true', 'loud false', 'twice false,true', 'guarded false']);
   });
 
@@ -112,7 +112,7 @@ describe('a stored program', () => {
 
   it('without marks of what is inert loads, and nothing in it is', () => {
     const source = `await Promise.race([Timer.sleep('1h').then(() => 'late'), Signal.when('go')]); await Task.run('t')`;
-    const old = saveProgram(compile(source)).replaceAll(',"inert":true', '');
+    const old = saveProgram(compile(source)).replace(/,"inert":(true|false)/g, '');
     expect(old).not.toBe(saveProgram(compile(source)));
     const { run } = begin(loadProgram(old));
     expect(turnOf(run, [{ kind: 'signal', key: 'k', name: 'go' }]).effects.map(({ kind }) => kind)).toEqual(['withdraw', 'task']);

@@ -166,8 +166,9 @@ function finish(c: FunctionCompiler, index: number, name: string, params: readon
   return {
     ...code,
     stack: depths.deepest,
-    live: live.map((each) => (inertness.after(each.at) ? { ...each, inert: true } : each)),
-    ...(inertness.whole ? { inert: true } : {}),
+    // Always there: functions of two shapes would slow down every call.
+    live: live.map((each) => ({ ...each, inert: inertness.after(each.at) })),
+    inert: inertness.whole,
   };
 }
 

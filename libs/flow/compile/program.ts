@@ -44,8 +44,8 @@ export interface FunctionCode {
   readonly locals: readonly LocalName[];
   /** For each await, by the instruction pointer after it: the slots that are still live there. */
   readonly live: readonly LiveSlots[];
-  /** Set when the whole function only reads and builds values, so that nobody can tell whether it was called. */
-  readonly inert?: true;
+  /** Whether the whole function only reads and builds values, so that nobody can tell if it was called. Absent in older programs. */
+  readonly inert?: boolean;
 }
 
 export interface LocalName {
@@ -60,6 +60,6 @@ export interface LiveSlots {
   /** Depth of the operand stack at this point. */
   readonly depth: number;
   readonly slots: readonly number[];
-  /** Set when all that can follow in this function only reads and builds values, however the awaited promise settles. */
-  readonly inert?: true;
+  /** Whether all that can follow in this function only reads and builds values, however the awaited promise settles. */
+  readonly inert?: boolean;
 }
