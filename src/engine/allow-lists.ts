@@ -17,7 +17,8 @@ interface Entry extends VersionKey {
 
 /** What runs may name: what the stored lists of their own version and of the current one, and that of this process, all allow. */
 export class AllowLists {
-  private entries = new Map<string, Entry>();
+  /** By name, then by version: a key of both would be put together at every step. */
+  private entries = new Map<string, Map<string, Entry>>();
   private readonly wanted = new Map<string, VersionKey>();
   private reading: Promise<void> | undefined;
 
@@ -29,11 +30,11 @@ export class AllowLists {
 
   /** The list of a version; a promise when it must be read first. */
   of(name: string, version: string): FlowAllowList | Promise<FlowAllowList> {
-    return this.believed(keyOf(name, version), performance.now()) ?? this.read(name, version);
+    return this.believed(name, version, performance.now()) ?? this.read(name, version);
   }
 
-  private believed(key: string, now: number): FlowAllowList | undefined {
-    const entry = this.entries.get(key);
+  private believed(name: string, version: string, now: number): FlowAllowList | undefined {
+    const entry = this.entries.get(name)?.get(version);
     if (!entry || now - entry.at >= BELIEVED_MS) return undefined;
     entry.used = true;
     return entry.allow;
@@ -47,7 +48,7 @@ export class AllowLists {
       this.wanted.set(key, { name, version });
       this.reading ??= this.readWanted();
       await this.reading;
-      const allow = this.believed(key, since);
+      const allow = this.believed(name, version, since);
       if (allow) return allow;
     }
   }
@@ -57,17 +58,18 @@ export class AllowLists {
       // Those that are asked for in the same moment are read together.
       await null;
       const at = performance.now();
-      for (const [key, entry] of this.entries) if (entry.used) this.wanted.set(key, entry);
+      for (const versions of this.entries.values())
+        for (const entry of versions.values()) if (entry.used) this.wanted.set(keyOf(entry.name, entry.version), entry);
       const keys = [...this.wanted.values()];
       this.wanted.clear();
       const rows = await allowListsInForce(this.store.db, keys);
       // Versions that were not used since the last read are forgotten, which bounds the memory.
-      this.entries = new Map(
-        rows.map(({ name, version, allow, currentAllow }) => [
-          keyOf(name, version),
-          { name, version, allow: intersectAllowLists(allow, currentAllow, this.own(name)), at, used: false },
-        ]),
-      );
+      this.entries = new Map();
+      for (const { name, version, allow, currentAllow } of rows) {
+        const versions = this.entries.get(name) ?? new Map<string, Entry>();
+        const inForce = intersectAllowLists(allow, currentAllow, this.own(name));
+        this.entries.set(name, versions.set(version, { name, version, allow: inForce, at, used: false }));
+      }
     } finally {
       this.reading = undefined;
     }

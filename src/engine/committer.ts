@@ -187,6 +187,8 @@ export class Committer {
     const works = group.map((entry) => entry.work);
     const ending = this.held.begin(works.flatMap((work) => work.items));
     const results = await this.writeGroup(works, ending.claims, true);
+    // Nearly always.
+    if (results.every(isWritten)) return this.tell(group, works, results, ending);
     let written: Ending = ending;
     group.forEach((entry, n) => {
       const result = results[n];
@@ -195,14 +197,15 @@ export class Committer {
       written = rest;
       void this.writeLater(entry, later, result);
     });
-    if (!this.stopped) this.held.finish(written);
-    this.hooks.written(
-      works.filter((_, n) => isWritten(results[n])),
-      results.filter(isWritten),
-    );
+    const isDone = (_: unknown, n: number) => isWritten(results[n]);
+    this.tell(group.filter(isDone), works.filter(isDone), results.filter(isWritten), written);
+  }
+
+  private tell(group: readonly Waiting[], works: readonly FinishedWork[], results: readonly CommitResult[], ending: Ending): void {
+    if (!this.stopped) this.held.finish(ending);
+    this.hooks.written(works, results);
     group.forEach((entry, n) => {
-      const result = results[n];
-      if (isWritten(result)) entry.resolve(result);
+      entry.resolve(results[n]);
     });
   }
 

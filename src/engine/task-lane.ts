@@ -16,6 +16,7 @@ import type { Workplace } from './workplace.js';
 
 // With fewer steps kept a turn may drop the very step that it is fused with.
 const FUSED_STEPS = 4;
+const NO_SIGNALS: readonly number[] = [];
 // More than run here at one time; older ones may start over.
 const CUT_OFF_KNOWN = 10_000;
 
@@ -142,7 +143,10 @@ export class TaskLane {
         parent.signals.length > 0 ? [...parent.signals, event] : [event],
       );
       // Events that wait in the database come before a result that is not written yet: the commit insists that there are none.
-      outcome.commit.unlooked = { takesSignals: parent.takesSignals, signals: parent.signals.map(({ seq }) => seq) };
+      outcome.commit.unlooked = {
+        takesSignals: parent.takesSignals,
+        signals: parent.signals.length === 0 ? NO_SIGNALS : parent.signals.map(({ seq }) => seq),
+      };
       // A failing turn needs its events stored, and a step that its own turn drops must be written first: the long way.
       return outcome.commit.status === 'failed' || outcome.commit.forget.includes(item.id)
         ? undefined

@@ -1,6 +1,6 @@
 // What a turn did with signals and timers, as lines of the run's history.
 
-import type { Effect, TurnBase } from '../../libs/flow/index.js';
+import type { Effect, FlowHost, TurnBase } from '../../libs/flow/index.js';
 import type { StoredEvent, TurnCommit } from '../../libs/store/index.js';
 
 type Note = TurnCommit['logs'][number];
@@ -15,11 +15,12 @@ export function turnNotes(
   result: TurnBase,
   events: readonly StoredEvent[],
   signals: readonly StoredEvent[],
-  at: number,
+  host: Pick<FlowHost, 'now'>,
   over: boolean,
 ): readonly Note[] {
   if (signals.length + result.fired.length + result.muted.length === 0 && result.effects.every(isOfOthers)) return NONE;
   const notes: Note[] = [];
+  const at = host.now();
   const note = (kind: string, detail: unknown, when = at) => notes.push({ kind, at: when, detail });
   if (signals.length > 0) noteSignals(result, signals, over, note);
   for (const call of result.fired) note(isTimeout(events, call) ? 'wait-timed-out' : 'timer-fired', { call });

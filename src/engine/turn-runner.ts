@@ -75,8 +75,7 @@ interface RunTurn {
   cancelling: boolean;
   /** It ends in an error that a retry may mend. */
   failing: boolean;
-  /** By the database's clock, in milliseconds. */
-  endedAt: number;
+  host: FlowHost;
 }
 
 export interface TurnRunnerParts {
@@ -142,7 +141,7 @@ export class TurnRunner {
     const outside = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const stored = { snapshot: outside === undefined ? snapshot : null, snapshotRef: outside };
     const given = { events, signals: fed.signals, takesSignals };
-    const turn = { ...given, rows, snapshot, stored, cancelling: result.cancelled, failing, endedAt: host.now() };
+    const turn = { ...given, rows, snapshot, stored, cancelling: result.cancelled, failing, host };
     return this.outcome(item, flow, result, base, turn);
   }
 
@@ -188,7 +187,7 @@ export class TurnRunner {
     commit.cancels = turn.rows.cancels;
     commit.logs = turn.rows.logs;
     if (!turn.failing && options.maxSteps > 0) {
-      const notes = turnNotes(result, turn.events, turn.signals, turn.endedAt, result.status !== 'suspended');
+      const notes = turnNotes(result, turn.events, turn.signals, turn.host, result.status !== 'suspended');
       if (notes.length > 0) commit.logs = [...commit.logs, ...notes];
     }
     commit.replies = turn.rows.replies;
