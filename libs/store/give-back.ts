@@ -37,11 +37,12 @@ export interface GivenBack {
 // time and its token.
 const LEFT = `e.status <> 'failed' AND (EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)
       OR EXISTS (SELECT 1 FROM rhythm.signals o WHERE o.execution_id = e.id AND o.bucket = e.bucket))`;
+const NOT_ONLY_LOOKED_AT = `NOT (e.type = 'task' AND (e.status = 'suspended' OR EXISTS (
+        SELECT 1 FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.fence = e.fence)))`;
 const returned = (fence: string, crash: 0 | 1) => `returned AS (
     UPDATE rhythm.executions e SET fence = ${fence}::bigint, crashes = e.crashes + ${crash}
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
-      AND NOT (e.type = 'task' AND (e.status = 'suspended' OR EXISTS (
-        SELECT 1 FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.fence = e.fence)))
+      AND ${NOT_ONLY_LOOKED_AT}
     RETURNING e.id, e.bucket, e.type, e.status, e.queue, e.priority, e.fence, e.crashes, e.target_name, e.parent_id, e.parent_call, e.attempts
   ), requeued AS (
     INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
@@ -74,7 +75,8 @@ const GIVE_BACK_SOME = sql(
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
-// Like giving back, but not before a while: for work that this worker must not hold now.
+// Like giving back, but not before a while: for work that this worker must not hold now. An order to a task (a cancel) is looked at
+// before the task may run.
 const PUT_OFF = sql(
   'put_off',
   `WITH items AS MATERIALIZED (
@@ -82,13 +84,14 @@ const PUT_OFF = sql(
   ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
   ), returned AS (
     UPDATE rhythm.executions e SET fence = $7::bigint
-    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended')
+    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ('pending', 'suspended') AND ${NOT_ONLY_LOOKED_AT}
     RETURNING e.id, e.bucket, e.type, e.fence
   ), rewoken AS (
     INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
-    SELECT e.id, e.bucket, 'wake', 0, now() + $6 * interval '1 millisecond'
+    SELECT e.id, e.bucket, 'wake', 0, now() + $6 * CASE WHEN e.type = 'task' THEN 0.5 ELSE 1 END * interval '1 millisecond'
     FROM items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
     WHERE e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned)) AND (e.status NOT IN ('completed', 'cancelled', 'failed') OR ${LEFT})
+      OR e.type = 'task' AND EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)
     ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = least(rhythm.scheduled_queue.due_at, excluded.due_at)
   )
   INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)

@@ -1,6 +1,7 @@
 // Lanes of a queue: the main lane is for every worker of the queue, a lane of a task only for workers that have that task.
 
 import { type Claim, type ClaimedItem, claimStatement, readClaim } from './claim-work.js';
+import { newFence } from './fence.js';
 import { type Runner, sql } from './statement.js';
 
 /** A lane of a queue other than the main one. */
@@ -23,22 +24,19 @@ const PREFIX = 't:';
 const served = (q: string, t: string) =>
   `EXISTS (SELECT 1 FROM rhythm.worker_heartbeats live WHERE ${q} = ANY(live.queues) AND ${t} = ANY(live.tasks))`;
 
-// The row goes to its task's lane with its place in the queue and at the same fence: nothing of it has run. A repeat of this
-// statement whose reply was lost finds its own row. The claims end with it, as with a give-back.
+// The row goes to its task's lane with its place in the queue. The fence is replaced, so that a repeat of this statement whose reply
+// was lost moves nothing. The claims end with it, as with a give-back.
 const MOVE = sql(
   'move_to_lanes',
-  `WITH items AS MATERIALIZED (
-    SELECT e.id, e.bucket, e.queue, e.target_name, -e.priority AS rank, e.fence, i.seq, i.note
+  `WITH gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), moved AS (
+    UPDATE rhythm.executions e SET fence = $8, note = CASE WHEN ${served('e.queue', 'e.target_name')} THEN e.note ELSE i.note END
     FROM unnest($3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[]) AS i(id, bucket, fence, seq, note)
-    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status = 'pending'
-  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), noted AS (
-    UPDATE rhythm.executions e SET note = i.note FROM items i
-    WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND NOT ${served('i.queue', 'i.target_name')}
+    WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status = 'pending'
+    RETURNING e.queue, e.target_name, -e.priority AS rank, i.seq, e.bucket, e.id, e.fence
   )
   INSERT INTO rhythm.work_queue (queue, lane, rank, seq, bucket, execution_id, fence)
-  SELECT queue, '${PREFIX}' || target_name, rank, seq, bucket, id, fence FROM items
-  ON CONFLICT (queue, lane, rank, seq, bucket) DO NOTHING`,
+  SELECT queue, '${PREFIX}' || target_name, rank, seq, bucket, id, fence FROM moved`,
 );
 
 // One probe of the index per lane, however many rows they have.
@@ -110,6 +108,7 @@ export async function moveToLanes(
     items.map((item) => item.fence),
     items.map((item) => item.seq),
     items.map((item) => item.note),
+    newFence(),
   ]);
 }
 

@@ -2,9 +2,14 @@
 
 import { type Runner, sql } from './statement.js';
 
-const NOTE = sql('note_execution', `UPDATE rhythm.executions SET note = $4 WHERE id = $1 AND bucket = $2 AND fence = $3`);
+// Never waits for the row: whoever keeps it locked may be the reason for the note, and waiting notes would take up the pool.
+const NOTE = sql(
+  'note_execution',
+  `UPDATE rhythm.executions SET note = $4
+  WHERE ctid = (SELECT e.ctid FROM rhythm.executions e WHERE e.id = $1 AND e.bucket = $2 AND e.fence = $3 FOR NO KEY UPDATE SKIP LOCKED)`,
+);
 
-/** Writes the note of a claimed execution; the write that ends its attempt or its turn takes it away. */
+/** Writes the note of a claimed execution, unless its row is locked; the write that ends its attempt or its turn takes it away. */
 export async function noteExecution(db: Runner, item: { id: string; bucket: number; fence: number }, note: string): Promise<void> {
   await db.rows(NOTE, [item.id, item.bucket, item.fence, note]);
 }

@@ -143,6 +143,7 @@ export class ClaimLoop {
         if (claim.taken === limit) this.lanes.hinted();
         return false;
       }
+      this.lanes.mainClaimed();
       if (!behind && claim.lanes) this.lanes.seen();
       this.short = claim.taken < limit;
       return this.head.claimed(claim, limit, behind, askedAt) && !this.lanes.isDue();

@@ -34,6 +34,8 @@ export interface CommitResult {
   certain: boolean;
   /** Where those that won are now. */
   fence: number;
+  /** The values were refused, and what was written is their failure. */
+  refused?: boolean;
 }
 
 /** What the worker does around a commit. */
@@ -222,10 +224,7 @@ export class Committer {
         sure &&= isDatabaseError(error);
         const parted = works.length > 0 && isOneWorks(error) ? await this.part(works, tries, { error, certain: sure }) : undefined;
         if (parted) {
-          // The row of a claim stays until all of its items are written.
-          const kept = new Set(works.flatMap(({ items }, n) => (isWritten(parted[n]) ? [] : items.map((item) => item.claimId))));
-          const done = claims.filter((claimId) => !kept.has(claimId));
-          if (done.length > 0) await this.writeGroup([], done, true);
+          await this.endClaims(claims, works, parted);
           return parted;
         }
         await pause(RETRY_MS);
@@ -237,12 +236,20 @@ export class Committer {
   private async writeEach(works: readonly FinishedWork[], claims: readonly string[], certain: boolean, error: unknown): Promise<Written[]> {
     if (works.length === 1) {
       this.events.emit({ type: 'trouble', where: `commit of ${works[0].items[0]?.id ?? 'an execution'}`, error });
-      return this.writeGroup([await works[0].refused(error)], claims, certain);
+      const results = await this.writeGroup([await works[0].refused(error)], claims, certain);
+      return results.map((result) => (isWritten(result) ? { ...result, refused: true } : result));
     }
     const results: Written[] = [];
     for (const work of works) results.push(...(await this.writeGroup([work], [], certain)));
-    if (claims.length > 0) await this.writeGroup([], claims, true);
+    await this.endClaims(claims, works, results);
     return results;
+  }
+
+  // After works that were written by themselves. The row of a claim stays until all of its items are written.
+  private async endClaims(claims: readonly string[], works: readonly FinishedWork[], results: readonly Written[]): Promise<void> {
+    const kept = new Set(works.flatMap(({ items }, n) => (isWritten(results[n]) ? [] : items.map((item) => item.claimId))));
+    const done = claims.filter((claimId) => !kept.has(claimId));
+    if (done.length > 0) await this.writeGroup([], done, true);
   }
 
   // The server cancels or refuses a statement, and the reason may lie in one of the works: too large for the time or the memory

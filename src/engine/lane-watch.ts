@@ -4,12 +4,14 @@
 export class LaneWatch {
   private present = false;
   private lookedAt = Number.NEGATIVE_INFINITY;
+  /** The lanes came last: the main lane of the queues has its turn before they are looked at again. */
+  private cameLast = false;
 
   constructor(private readonly pollMs: number) {}
 
   /** Whether to look now. */
   isDue(): boolean {
-    return this.present && performance.now() - this.lookedAt >= this.pollMs;
+    return this.present && !this.cameLast && performance.now() - this.lookedAt >= this.pollMs;
   }
 
   /** A claim saw that something is in them. */
@@ -26,6 +28,12 @@ export class LaneWatch {
   /** They are looked at now; the next claim tells whether something is still in them. */
   looked(): void {
     this.present = false;
+    this.cameLast = true;
     this.lookedAt = performance.now();
+  }
+
+  /** A claim of the main lane was answered. */
+  mainClaimed(): void {
+    this.cameLast = false;
   }
 }

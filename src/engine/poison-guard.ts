@@ -32,7 +32,7 @@ export class PoisonGuard {
     for (const item of items) {
       if (item.crashes > this.place.parts.options.maxCrashes) this.quarantine(item);
       // To look at a task's orders runs nothing of it, and an order must not wait behind another's suspicion.
-      else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && !item.run)) admitted.push(item);
+      else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && (!item.run || item.lookFirst))) admitted.push(item);
       else if (this.suspicious === undefined) {
         this.suspicious = item.id;
         admitted.push(item);

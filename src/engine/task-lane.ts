@@ -17,6 +17,8 @@ import type { Workplace } from './workplace.js';
 // With fewer steps kept a turn may drop the very step that it is fused with.
 const FUSED_STEPS = 4;
 const NO_SIGNALS: readonly number[] = [];
+// Each stored signal is compared with those that are known; with more of them a look at the database is cheaper.
+const MOST_KNOWN_SIGNALS = 32;
 // More than run here at one time; older ones may start over.
 const CUT_OFF_KNOWN = 10_000;
 
@@ -116,7 +118,7 @@ export class TaskLane {
     if (!parent || control || (status !== 'completed' && status !== 'failed') || parts.options.maxSteps < FUSED_STEPS) return undefined;
     const run = cache.take(parent.id);
     // A group wakes its run when it can move, not for every member.
-    if (!run?.grouped) return run;
+    if (!run || (!run.grouped && run.signals.length <= MOST_KNOWN_SIGNALS)) return run;
     cache.put(run, run.item.fence);
     return undefined;
   }

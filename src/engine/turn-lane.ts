@@ -46,6 +46,7 @@ export class TurnLane {
     const toRun = items.filter((item) => item.run).length;
     place.reserved += toRun;
     const settled = new Set(items);
+    let failure: { error: unknown } | undefined;
     try {
       // The lists of the runs are read meanwhile, so that their turns find them at hand.
       const [{ runs, events }] = await Promise.all([loadRuns(this.link, contexts, items), this.readAllowLists(items)]);
@@ -57,29 +58,36 @@ export class TurnLane {
       }
     } catch (error) {
       place.trouble('load', error);
-      await this.loadLater(items, error);
+      failure = { error };
+      settled.clear();
     } finally {
       for (const item of settled) this.guard.settle(item);
       place.looking -= items.length;
       place.reserved -= toRun;
       place.loops.claims.roomFreed();
     }
+    if (failure) await this.loadLater(items, failure.error);
   }
 
   // What the server does not give may be too much at once, or lie in one run: they are looked at by themselves, and one that
   // cannot be loaded alone waits a moment.
   private async loadLater(items: HeldItem[], error: unknown): Promise<void> {
-    if (isDatabaseError(error) && items.length > 1) for (const item of items) await this.look([item]);
-    else await this.place.release(items, isDatabaseError(error) ? OUT_OF_REACH_MS : 0);
+    if (isDatabaseError(error) && items.length > 1) {
+      for (const item of items) await this.look([item]);
+      return;
+    }
+    for (const item of items) this.guard.settle(item);
+    await this.place.release(items, isDatabaseError(error) ? OUT_OF_REACH_MS : 0);
   }
 
   /** After the commit of a turn: the run stays in memory only if the commit is certain; otherwise the stored snapshot is the truth. */
   async written(outcome: TurnOutcome, result: CommitResult): Promise<void> {
     const { cache, parts } = this.place;
-    if (outcome.keep && result.turn && result.certain) cache.put(outcome.keep, result.fence);
+    const written = result.turn && !result.refused;
+    if (outcome.keep && written && result.certain) cache.put(outcome.keep, result.fence);
     const { state } = outcome.commit;
     const made = state.action === 'store' ? state.snapshotRef : undefined;
-    const useless = result.turn ? outcome.stale : result.certain ? made : undefined;
+    const useless = written ? outcome.stale : result.certain ? made : undefined;
     if (!useless) return;
     try {
       await parts.snapshots?.remove(useless);

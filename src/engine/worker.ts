@@ -46,9 +46,7 @@ export class Worker {
     const eager = new EagerDispatch(place, (item) => this.perform(item));
     const announcer = new Announcer(place, (id) => eager.isTaken(id));
     this.guard = new PoisonGuard(place, (item, error) => this.fail(item, error));
-    this.turns = new TurnLane(place, reading, this.guard, (item) => {
-      if (!this.perform(item)) void this.passOn([item]);
-    });
+    this.turns = new TurnLane(place, reading, this.guard, (item) => void this.performLooked(item));
     this.tasks = new TaskLane(place, this.turns, this.guard, announcer);
 
     const shared = { store, workerId: this.id, held: place.held, options, events };
@@ -154,6 +152,12 @@ export class Worker {
     const task = this.parts.tasks.get(item.name);
     if (task) void this.tasks.perform(item, task);
     return task !== undefined;
+  }
+
+  // The look was not held up by suspicion; the run is.
+  private async performLooked(item: HeldItem): Promise<void> {
+    item.lookFirst = false;
+    for (const admitted of await this.guard.admit([item])) if (!this.perform(admitted)) await this.passOn([admitted]);
   }
 
   private async passOn(items: readonly HeldItem[]): Promise<void> {

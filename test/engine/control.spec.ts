@@ -289,7 +289,7 @@ describe('complete, cancel and timeout', () => {
   const endsOf = (harness: Harness) => harness.query<{ id: string; status: string }>('SELECT id, status FROM rhythm.spec_ends');
 
   async function nothingLeft(harness: Harness): Promise<void> {
-    const left = async () => Promise.all(['work_queue', 'scheduled_queue', 'claims'].map((table) => harness.count(table)));
+    const left = async () => Promise.all(['work_queue', 'scheduled_queue', 'claims', 'inbox'].map((table) => harness.count(table)));
     await waitFor('nothing to be left', async () => (await left()).every((rows) => rows === 0));
   }
 
