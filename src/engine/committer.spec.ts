@@ -1,9 +1,10 @@
 // Two commits in line on one connection: whatever happens to the first, nothing of it is lost, and nobody fails for it.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DatabaseError } from 'pg';
 import { claimWork, insertExecutions, type Runner, recoverWorker, registerWorker, Store, sql } from '../../libs/store/index.js';
 import { useTestDatabase, waitFor } from '../../test/support/index.js';
-import { Committer } from './committer.js';
+import { Committer, type FinishedWork } from './committer.js';
 import { EngineEvents } from './engine-events.js';
 import { type HeldItem, HeldWork } from './held-work.js';
 import { completed, failedAtOnce } from './task-runner.js';
@@ -131,5 +132,41 @@ describe('two commits in line', () => {
     expect(await rows(`SELECT status, count(*)::int AS n FROM rhythm.executions GROUP BY 1`)).toEqual([
       { status: 'completed', n: 2 * GROUP },
     ]);
+  });
+
+  it('keep the claim of one that is tried apart while another of its group is failed for its values', async () => {
+    await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.worker_heartbeats');
+    await registerWorker(store.db, { workerId: 'mixed', host: 'h', pid: 1, queues: ['q'], tasks: [], concurrency: 1, codeVersion: 'x' });
+    await insertExecutions(
+      store.db,
+      ['bad', 'locked', 'fine'].map((id) => ({ id, fresh: true, type: 'task', targetName: 't', queue: 'q' })),
+    );
+    const held = new HeldWork();
+    held.ask('claim');
+    const items = held.take(await claimWork(store.db, 'mixed', 'claim', ['q'], 3));
+    const refusal = (code: string) => Object.assign(new DatabaseError('refused', 0, 'error'), { code });
+    const runner: Runner = {
+      rows: async (statement, values = []) => {
+        const has = (text: string) => values.some((value) => String(value).includes(text));
+        if (has('"unwritable"')) throw refusal('22021');
+        if (has('locked')) throw refusal('55P03');
+        return store.db.rows(statement, values);
+      },
+    };
+    const apart: string[] = [];
+    const hooks = { ...NO_HOOKS, refused: (work: FinishedWork) => void apart.push(work.items[0].id) };
+    const committer = new Committer(runner, runner, 'mixed', held, new EngineEvents(), hooks);
+    for (const item of items) {
+      void committer.submit({
+        items: [item],
+        task: completed(item, item.id === 'bad' ? '"unwritable"' : '1'),
+        refused: (error) => ({ items: [item], task: failedAtOnce(item, error), refused: () => Promise.reject(error) }),
+      });
+    }
+    await waitFor('one to be tried apart', () => apart.includes('locked'));
+    await waitFor('the others to be written', async () => (await count('executions', 'finished_at IS NOT NULL')) === 2);
+    // The process dies.
+    committer.stop();
+    expect((await recoverWorker(store.db, 'mixed', 0, 3))?.given.map(({ id }) => id)).toEqual(['locked']);
   });
 });

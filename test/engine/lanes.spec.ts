@@ -100,4 +100,24 @@ describe('a task that a worker does not have', () => {
     expect(await harness.ended(other)).toMatchObject({ value: 2 });
     for (const id of ids) expect(await harness.ended(id)).toMatchObject({ status: 'completed' });
   }, 60_000);
+
+  it('leaves the queue its turn: what is urgent does not wait for the rest of a lane', async () => {
+    const harness = await kit.open({});
+    const ran: string[] = [];
+    const without = await engine(harness, { other: () => 1 });
+    for (let n = 0; n < 60; n++) await start(harness, 'many');
+    await waitFor('all to be left alone', async () => (await harness.count('work_queue', `lane = 't:many'`)) === 60);
+    await without.stop();
+    const other = () => ran.push('other');
+    // The urgent one is started by the lane's own work, so that it comes while the lane is drained.
+    let urgent: Promise<string> | undefined;
+    const many = async () => {
+      ran.push('many');
+      if (ran.length === 3) urgent = start(harness, 'other', { priority: 10 });
+      await urgent;
+    };
+    await engine(harness, { many, other }, { concurrency: 1 });
+    await harness.ended(await waitFor('the urgent one', () => urgent));
+    expect(ran.indexOf('other')).toBeLessThan(10);
+  }, 30_000);
 });

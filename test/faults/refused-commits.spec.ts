@@ -60,6 +60,11 @@ describe('a commit that the server cancels or refuses again and again', () => {
       const ids = await Promise.all(Array.from({ length: 10 }, () => harness.start('one')));
       for (const id of ids) expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed' });
       expect(await harness.status('locked')).toBe('running');
+      // Its note cannot be written either, and must not wait for the row: the pool is everybody's.
+      const told = () => harness.troubles().filter((trouble) => trouble.includes('commit of locked')).length;
+      await waitFor('it to be refused again', () => told() > 1, { timeoutMs: 20_000 });
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%SET note%'`;
+      expect(await harness.query(waiting)).toEqual([]);
     });
     expect(await harness.ended('locked', 30_000)).toMatchObject({ status: 'completed', value: 1, attempts: 0 });
     await other.close();

@@ -1,0 +1,51 @@
+// A turn whose values the database refuses leaves the state outside the row that the run goes on from.
+
+import { describe, expect, it } from '@jest/globals';
+import { DatabaseError } from 'pg';
+import { type Link, type Runner, retryExecution, type Statement, type Store } from '../../libs/store/index.js';
+import { useHarness } from '../engine/engine-spec.js';
+import { waitFor } from '../support/index.js';
+
+describe('a refused turn', () => {
+  const kit = useHarness();
+
+  it('keeps the outside state that its run goes on from, and a retry finishes it', async () => {
+    kit.troubled();
+    const kept = new Map<string, string>();
+    let broken = true;
+    const harness = await kit.open({
+      flows: { f: `const big = 'x'.repeat(5000); await Task.run('quick'); const x = await Task.run('refuse-me'); return big.length + x;` },
+      tasks: { quick: () => 1, 'refuse-me': () => 2 },
+      snapshots: {
+        thresholdBytes: 1000,
+        put: async (n: string, t: string) => {
+          kept.set(n, t);
+          return n;
+        },
+        get: async (n: string) => kept.get(n),
+        remove: async (n: string) => void kept.delete(n),
+      } as never,
+    });
+    const link = (...args: never[]): Link => {
+      const real = harness.store.link(...args);
+      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
+        if (broken && statement.name.startsWith('rhythm_commit') && values.some((v) => String(v).includes('refuse-me')))
+          throw Object.assign(new DatabaseError('refused', 0, 'error'), { code: '22021' });
+        return real.rows<Row>(statement, values);
+      };
+      return { rows, close: () => real.close() } as unknown as Link;
+    };
+    const store: Store = new Proxy(harness.store, { get: (t, key) => (key === 'link' ? link : Reflect.get(t, key, t)) });
+    await harness.engine({}, store);
+    const id = await harness.start('f');
+    expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
+    const [{ ref }] = await harness.query<{ ref: string }>('SELECT snapshot_ref AS ref FROM rhythm.workflow_execution_context');
+    // The one that was made in vain is taken away.
+    await waitFor('one state to be left', () => kept.size === 1);
+    expect([...kept.keys()]).toEqual([ref]);
+    broken = false;
+    await harness.store.db.transaction((tx) => retryExecution(tx, id));
+    harness.store.hints.hint('work', 'default');
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 5_002 });
+  }, 30_000);
+});
