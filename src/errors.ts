@@ -1,5 +1,7 @@
 // Every error the module throws at its users: a stable code, fields for machines, a message that says what to do.
 
+import { InvalidArgumentError, NonRetryableError, RhythmError } from '../libs/engine/index.js';
+
 /** An error as the engine stores and hands it on: plain data. */
 export interface StoredError {
   name: string;
@@ -11,34 +13,12 @@ export interface StoredError {
   cause?: StoredError;
 }
 
-/** The root of the family: `catch (e) { if (e instanceof RhythmError) … e.code … }`. */
-export class RhythmError extends Error {
-  constructor(
-    /** Stable across versions; branch on this, not on the message. */
-    readonly code: string,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
+export { InvalidArgumentError, NonRetryableError, RhythmError };
 
 /** The settings do not fit together; the application cannot boot. */
 export class ConfigurationError extends RhythmError {
   constructor(message: string, code = 'RHYTHM_CONFIGURATION', options?: { cause?: unknown }) {
     super(code, message, options);
-  }
-}
-
-/** A value handed to a service is not acceptable. `path` says where in the call it stands. */
-export class InvalidArgumentError extends RhythmError {
-  constructor(
-    code: string,
-    readonly path: string,
-    message: string,
-  ) {
-    super(code, message);
   }
 }
 
@@ -173,16 +153,6 @@ export class CompletionBusyError extends RhythmError {
       'RHYTHM_COMPLETION_BUSY',
       `Execution "${executionId}" was moved by somebody else each time its end was to be written. Nothing was changed. The token is still good: try again.`,
     );
-  }
-}
-
-/** Thrown by a task: do not try again, whatever its retry policy says. `data` reaches the flow as `error.data`. */
-export class NonRetryableError extends RhythmError {
-  readonly data: unknown;
-
-  constructor(message: string, options: { code?: string; data?: unknown; cause?: unknown } = {}) {
-    super(options.code ?? 'RHYTHM_NON_RETRYABLE', message, { cause: options.cause });
-    this.data = options.data;
   }
 }
 

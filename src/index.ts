@@ -1,5 +1,15 @@
 // The public API of nestjs-rhythm.
 
+export {
+  type EngineEvent,
+  EngineEvents,
+  type EngineEventType,
+  type ExecutionFacts,
+  FileSnapshotStore,
+  type SnapshotStore,
+  type TaskContext,
+  type TaskLogger,
+} from '../libs/engine/index.js';
 export type { FlowAllowList } from '../libs/flow/index.js';
 export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
@@ -8,8 +18,6 @@ export { DatabaseUnreachableError } from './database/unreachable.js';
 export type { Duration } from './duration.js';
 export { EmbeddedPostgresError } from './embedded/embedded-error.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './embedded/start-embedded.js';
-export { type EngineEvent, EngineEvents } from './engine/engine-events.js';
-export { FileSnapshotStore, type SnapshotStore } from './engine/snapshot-store.js';
 export * from './errors.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
@@ -30,6 +38,5 @@ export { type RhythmModuleExtras, type RhythmModuleOptions, rhythmToken } from '
 export { SchedulerService } from './scheduler/scheduler.service.js';
 export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';
 export { Task } from './tasks/task.decorator.js';
-export type { TaskContext, TaskLogger } from './tasks/task-context.js';
 export type { TaskOptions, TaskRetryOptions } from './tasks/task-options.js';
 export { WorkerHost } from './worker/worker.host.js';

@@ -2,8 +2,8 @@
 
 import { ConfigurableModuleBuilder, type InjectionToken, type Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
+import type { SnapshotStore } from '../libs/engine/index.js';
 import type { SettingOptions } from './config/schema.js';
-import type { SnapshotStore } from './engine/snapshot-store.js';
 import type { FlowSource } from './flows/flow-source.js';
 
 /**

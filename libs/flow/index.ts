@@ -16,7 +16,7 @@ export {
   type RunDescription,
 } from './snapshot/describe.js';
 export type { DisplayJson } from './snapshot/display.js';
-export { type SnapshotHeader, snapshotHeader } from './snapshot/header.js';
+export { pendingCalls, type SnapshotHeader, snapshotHeader } from './snapshot/header.js';
 export { restoreRun } from './snapshot/restore.js';
 export type {
   ConsumedSignal,

@@ -48,7 +48,7 @@ const LIVING = `c.parent_call IS NOT NULL AND c.status IN ('pending', 'suspended
 const OVERDUE = sql(
   'read_overdue',
   `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
-    e.status, e.options, e.cancelled_at IS NOT NULL AS cancelled,
+    e.status, e.options, e.queue, e.version, e.cancelled_at IS NOT NULL AS cancelled,
     e.started_at IS NOT NULL OR (e.type = 'workflow' AND EXISTS (SELECT 1 FROM rhythm.claims c WHERE e.id = ANY(c.ids))) AS started,
     e.type = 'workflow' AND (EXISTS (
       SELECT 1 FROM rhythm.executions c WHERE c.bucket = e.bucket AND c.id > e.id || ':' AND c.id < e.id || ';' AND c.parent_id = e.id AND ${LIVING}
@@ -74,6 +74,8 @@ export interface Overdue {
   fence: number;
   attempts: number;
   name: string;
+  queue: string;
+  version: string | null;
   status: string;
   parentId: string | null;
   parentCall: number | null;

@@ -1,7 +1,7 @@
 // The whole program: its flags and its commands in groups, for running and for generating its documentation.
 
 import { Command, Option } from 'commander';
-import { DEFAULT_ENGINE_OPTIONS } from '../engine/engine-options.js';
+import { DEFAULT_ENGINE_OPTIONS } from '../../libs/engine/index.js';
 import type { CliCommand, CliContext, GlobalFlags } from './command.js';
 import { activateCommand } from './commands/activate.command.js';
 import { benchCommand } from './commands/bench.command.js';

@@ -1,6 +1,6 @@
 // The starter that `rhythm init` writes: a module, a task, a flow and the configuration, ready to run.
 
-import { DEFAULT_ENGINE_OPTIONS } from '../engine/engine-options.js';
+import { DEFAULT_ENGINE_OPTIONS } from '../../libs/engine/index.js';
 
 /** Files by path. */
 export function starterFiles(name: string): Record<string, string> {

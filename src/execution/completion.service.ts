@@ -1,12 +1,12 @@
 // `CompletionService`: ends a task from outside the worker, by the token that the task gave away.
 
 import { Inject, Injectable } from '@nestjs/common';
+import { toJsonText } from '../../libs/engine/index.js';
 import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
 import { checkText } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { CompletionBusyError, CompletionTokenError } from '../errors.js';
-import { toJsonText } from '../payload.js';
 import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
 
 /** The error of a task that the outside declares failed. */

@@ -1,5 +1,6 @@
 // Where a workflow stands: read from its stored state, its program and what is scheduled for it.
 
+import type { SnapshotStore } from '../../libs/engine/index.js';
 import {
   type BranchDescription,
   describe,
@@ -13,7 +14,6 @@ import {
   snapshotHeader,
 } from '../../libs/flow/index.js';
 import { type ExecutionRecord, getExecution, getProgram, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
-import type { SnapshotStore } from '../engine/snapshot-store.js';
 import { ExecutionNotFoundError, type StoredError } from '../errors.js';
 import { showAllowList } from '../flows/allow-list-change.js';
 import type { ExecutionStatus } from './execution.js';

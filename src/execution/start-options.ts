@@ -1,6 +1,7 @@
 // The options of a start: what they are, and how they become an execution to be stored.
 
 import type { EntityManager } from 'typeorm';
+import { type PayloadLimits, toJsonText } from '../../libs/engine/index.js';
 import { type ExecutionOptions, keyedId, type NewExecution, newId, type StoredRetry } from '../../libs/store/index.js';
 import {
   checkBoolean,
@@ -15,7 +16,6 @@ import {
 } from '../check-argument.js';
 import { type Duration, parseBound, parseDuration, parseInstant } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
-import { type PayloadLimits, toJsonText } from '../payload.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from '../tasks/task-policy.js';
 import type { StartTarget } from './target.resolver.js';
 

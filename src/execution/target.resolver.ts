@@ -1,6 +1,7 @@
 // Finds what a name means at start: a workflow of this process, a task of this process, or a workflow of the database.
 
 import { Inject, Injectable } from '@nestjs/common';
+import type { TaskPolicy } from '../../libs/engine/index.js';
 import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
 import { checkName, checkText } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
@@ -10,7 +11,6 @@ import { FlowRegistry } from '../flows/flow.registry.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
-import type { TaskPolicy } from '../tasks/task-options.js';
 import type { StartOptions } from './start-options.js';
 
 /** What is to be started. */

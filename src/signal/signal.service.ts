@@ -2,13 +2,13 @@
 
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { toJsonText } from '../../libs/engine/index.js';
 import { getExecution, type Store, sendSignals } from '../../libs/store/index.js';
 import { checkAnyId, checkKeys, checkName, checkText, MAX_KEY_LENGTH } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { SignalToTaskError } from '../errors.js';
-import { toJsonText } from '../payload.js';
 import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
 
 /** Options of `send`. */

@@ -33,19 +33,3 @@ export interface TaskOptions {
   /** Runs in a transaction of the app's DataSource: writes through `ctx.manager` and the result commit together. */
   transactional?: boolean;
 }
-
-/** A task as the engine runs it: durations in milliseconds, every default filled in. */
-export interface TaskPolicy {
-  queue: string;
-  priority: number;
-  timeoutMs?: number;
-  startTimeoutMs?: number;
-  totalTimeoutMs?: number;
-  maxAttempts: number;
-  backoff: 'fixed' | 'exponential';
-  delayMs: number;
-  maxDelayMs: number;
-  jitter: boolean;
-  retryOn?: (error: unknown) => boolean;
-  transactional: boolean;
-}

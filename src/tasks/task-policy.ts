@@ -1,10 +1,11 @@
 // Checks the options of a `@Task()` and fills in the defaults of the settings.
 
+import type { TaskPolicy } from '../../libs/engine/index.js';
 import { checkBoolean, checkInteger, checkKeys, checkName, checkWord } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { parseBound, parseDuration } from '../duration.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
-import type { TaskOptions, TaskPolicy, TaskRetryOptions } from './task-options.js';
+import type { TaskOptions, TaskRetryOptions } from './task-options.js';
 
 const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'];
 const RETRY_KEYS = ['maxAttempts', 'backoff', 'delay', 'maxDelay', 'jitter', 'retryOn'];

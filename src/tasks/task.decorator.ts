@@ -1,6 +1,6 @@
 // `@Task()`: marks a provider method as a task that flows and services can call by name.
 
-import type { TaskContext } from './task-context.js';
+import type { TaskContext } from '../../libs/engine/index.js';
 import type { TaskOptions } from './task-options.js';
 
 // Symbol.for: a task that was marked through another copy of the package (ESM beside CJS) is still found.

@@ -2,12 +2,12 @@
 
 import { Inject, Injectable } from '@nestjs/common';
 import { ContextIdFactory, ModuleRef, ModulesContainer } from '@nestjs/core';
+import type { TaskContext } from '../../libs/engine/index.js';
 import { checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
 import { type TaskMark, taskMark } from './task.decorator.js';
 import type { TaskRegistry } from './task.registry.js';
-import type { TaskContext } from './task-context.js';
 import { taskPolicy } from './task-policy.js';
 
 type Module = ModulesContainer extends Map<string, infer M> ? M : never;

@@ -1,24 +1,19 @@
 // Holds every task this process can run, by name.
 
 import { Injectable } from '@nestjs/common';
+import type { RunnableTask, TaskSource } from '../../libs/engine/index.js';
 import { ConfigurationError, UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
-import type { TaskContext } from './task-context.js';
-import type { TaskPolicy } from './task-options.js';
 
 /** A task that was found on a provider. */
-export interface RegisteredTask {
-  readonly name: string;
-  readonly policy: TaskPolicy;
+export interface RegisteredTask extends RunnableTask {
   /** `OrdersService.charge`, for messages. */
   readonly place: string;
-  /** Calls the method on its provider; a request-scoped provider is made anew for each call. */
-  run(input: unknown, context: TaskContext): unknown;
 }
 
 /** The tasks of this process. */
 @Injectable()
-export class TaskRegistry {
+export class TaskRegistry implements TaskSource {
   private readonly tasks = new Map<string, RegisteredTask>();
 
   /** Adds a task; a name can be given away once. */
@@ -58,6 +53,10 @@ export class TaskRegistry {
 
   names(): string[] {
     return [...this.tasks.keys()];
+  }
+
+  suggest(name: string): string {
+    return didYouMean(name, this.tasks.keys());
   }
 
   all(): RegisteredTask[] {

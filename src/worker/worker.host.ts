@@ -1,15 +1,12 @@
 // Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Engine, type EngineEvent, EngineEvents, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
 import { AppDataSource } from '../boot/app-data-source.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { Engine } from '../engine/engine.js';
-import { type EngineEvent, EngineEvents } from '../engine/engine-events.js';
-import type { EngineOptions } from '../engine/engine-options.js';
-import { StoredPrograms } from '../engine/stored-programs.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
@@ -74,7 +71,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
         return this.logger.warn(
           `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Keep large data elsewhere and pass references.`,
         );
-      case 'trouble':
+      case 'problem':
         return this.logger.error(`${event.where}: ${event.error instanceof Error ? event.error.message : String(event.error)}`);
       default:
     }

@@ -1,6 +1,7 @@
 // What people do to executions: cancel, pause, resume, retry, remove.
 
 import { describe, expect, it } from '@jest/globals';
+import type { TaskContext } from '../../libs/engine/index.js';
 import {
   ANY,
   getExecution,
@@ -14,7 +15,6 @@ import {
   sendSignals,
   sql,
 } from '../../libs/store/index.js';
-import type { TaskContext } from '../../src/tasks/task-context.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 import type { Harness } from './harness.js';

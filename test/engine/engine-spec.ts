@@ -1,34 +1,34 @@
-// What every engine spec shares: a harness per test on the file's database, closed afterwards, and no trouble unheard.
+// What every engine spec shares: a harness per test on the file's database, closed afterwards, and no problem unnoticed.
 
 import { afterEach, expect } from '@jest/globals';
 import { useTestDatabase } from '../support/index.js';
 import { Harness, type HarnessOptions } from './harness.js';
 
-/** For the top of a describe. `open` makes the test's harness; a test that expects trouble says so with `troubled`. */
+/** For the top of a describe. `open` makes the test's harness; a test that expects problems says so with `expectProblems`. */
 export function useHarness(): {
   open(options: Omit<HarnessOptions, 'url' | 'schema'>): Promise<Harness>;
-  troubled(): void;
+  expectProblems(): void;
   readonly url: string;
   readonly schema: string;
 } {
   const database = useTestDatabase();
   let harness: Harness | undefined;
-  let expectTrouble = false;
+  let isProblemExpected = false;
   afterEach(async () => {
-    const troubles = harness?.troubles() ?? [];
+    const problems = harness?.problems() ?? [];
     await harness?.close();
     harness = undefined;
-    const expected = expectTrouble;
-    expectTrouble = false;
-    if (!expected) expect(troubles).toEqual([]);
+    const expected = isProblemExpected;
+    isProblemExpected = false;
+    if (!expected) expect(problems).toEqual([]);
   });
   return {
     async open(options) {
       harness = await Harness.open({ url: database.url, schema: database.schema, ...options });
       return harness;
     },
-    troubled() {
-      expectTrouble = true;
+    expectProblems() {
+      isProblemExpected = true;
     },
     get url() {
       return database.url;

@@ -2,12 +2,19 @@
 
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import {
+  Engine,
+  type EngineEvent,
+  type EngineOptions,
+  type RunnableTask,
+  type SnapshotStore,
+  StoredPrograms,
+  type TaskContext,
+  type TaskPolicy,
+} from '../../libs/engine/index.js';
 import { compile, saveProgram } from '../../libs/flow/index.js';
 import { getExecution, insertExecutions, type NewExecution, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
-import { Engine, type EngineEvent, type EngineOptions, type SnapshotStore, StoredPrograms } from '../../src/engine/index.js';
-import type { RegisteredTask } from '../../src/tasks/task.registry.js';
-import type { TaskContext } from '../../src/tasks/task-context.js';
-import type { TaskPolicy } from '../../src/tasks/task-options.js';
+import { didYouMean } from '../../src/nearest.js';
 import { waitFor } from '../support/wait-for.js';
 
 export type Handler = (input: never, context: TaskContext) => unknown;
@@ -73,15 +80,15 @@ export class Harness {
 
   /** Starts another engine. */
   async engine(options: Partial<EngineOptions> = {}, store = this.store, handlers = this.options.tasks ?? {}): Promise<Engine> {
-    const tasks = new Map<string, RegisteredTask>(
+    const tasks = new Map<string, RunnableTask>(
       Object.entries(handlers).map(([name, run]) => [
         name,
-        { name, place: 'spec', policy: { ...POLICY, ...this.options.policies?.[name] }, run: run as RegisteredTask['run'] },
+        { name, policy: { ...POLICY, ...this.options.policies?.[name] }, run: run as RunnableTask['run'] },
       ]),
     );
     const engine = new Engine({
       store,
-      tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()] },
+      tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()], suggest: (name) => didYouMean(name, tasks.keys()) },
       programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}),
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
@@ -139,8 +146,8 @@ export class Harness {
     return this.store.db.rows<Row>(sql('spec', text), values);
   }
 
-  troubles(): string[] {
-    return this.events.flatMap((event) => (event.type === 'trouble' ? [`${event.where}: ${String(event.error)}`] : []));
+  problems(): string[] {
+    return this.events.flatMap((event) => (event.type === 'problem' ? [`${event.where}: ${String(event.error)}`] : []));
   }
 
   async close(): Promise<void> {

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { FileSnapshotStore } from '../../libs/engine/index.js';
 import { sendSignals } from '../../libs/store/index.js';
-import { FileSnapshotStore } from '../../src/engine/index.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 
@@ -40,7 +40,7 @@ describe('large state', () => {
     const folder = await mkdtemp(join(tmpdir(), 'rhythm-snapshots-'));
     try {
       // A loser may look for a file that the winner has just replaced; it is put off and says so.
-      kit.troubled();
+      kit.expectProblems();
       const harness = await kit.open({
         flows: { collect: `const got = []; for (let n = 0; n < ${SIGNALS}; n++) got.push(await Signal.when('n')); return got;` },
         snapshots: new FileSnapshotStore(folder, 0),

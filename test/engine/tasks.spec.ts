@@ -1,9 +1,9 @@
 // Tasks: attempts, retries, bounds of time, progress, hand-over to the outside.
 
 import { describe, expect, it } from '@jest/globals';
+import type { TaskContext } from '../../libs/engine/index.js';
 import { bucketOf, commitWork, findToken, getExecution, readHistory, type Store } from '../../libs/store/index.js';
 import { NonRetryableError } from '../../src/errors.js';
-import type { TaskContext } from '../../src/tasks/task-context.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 

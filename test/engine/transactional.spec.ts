@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import type { TaskContext } from '../../libs/engine/index.js';
 import { sql } from '../../libs/store/index.js';
-import type { TaskContext } from '../../src/tasks/task-context.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 
@@ -113,12 +113,12 @@ describe('transactional tasks', () => {
       policies: { pay: { transactional: true, maxAttempts: 1 } },
       appDataSource: app,
     });
-    kit.troubled();
+    kit.expectProblems();
     const id = await harness.start('pay');
     await harness.store.db.transaction(async (db) => {
       await db.rows(sql('spec', `SELECT 1 FROM rhythm.executions WHERE id = '${id}' FOR UPDATE`));
       await harness.engine({ deadAfterMs: 3_000 });
-      await waitFor('the result to be given up', () => harness.troubles().some((trouble) => trouble.includes('lock timeout')));
+      await waitFor('the result to be given up', () => harness.problems().some((problem) => problem.includes('lock timeout')));
     });
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
     expect(runs).toBeGreaterThan(1);
@@ -140,7 +140,7 @@ describe('transactional tasks', () => {
       appDataSource: app,
       engine: { maxCrashes: 1 },
     });
-    kit.troubled();
+    kit.expectProblems();
     await harness.engine();
     const [once, always] = await Promise.all([harness.start('pay', 'once'), harness.start('pay', 'always')]);
     expect(await harness.ended(once)).toMatchObject({ status: 'completed', value: 'paid', attempts: 0 });

@@ -33,7 +33,7 @@ describe('a cancel of a task', () => {
   }
 
   it('that runs survives a look that the server cancels', async () => {
-    kit.troubled();
+    kit.expectProblems();
     let runs = 0;
     const harness = await kit.open({
       tasks: {
@@ -55,7 +55,7 @@ describe('a cancel of a task', () => {
   }, 40_000);
 
   it('that waits for its next attempt survives a look that the server cancels', async () => {
-    kit.troubled();
+    kit.expectProblems();
     let runs = 0;
     const harness = await kit.open({
       tasks: {
@@ -78,7 +78,7 @@ describe('a cancel of a task', () => {
   }, 40_000);
 
   it('that was handed over survives a look that the server cancels', async () => {
-    kit.troubled();
+    kit.expectProblems();
     const harness = await kit.open({
       tasks: {
         out: async (_: never, c) => {
@@ -98,7 +98,7 @@ describe('a cancel of a task', () => {
   }, 40_000);
 
   it('that has crashed its workers keeps it from being run, though another such is held', async () => {
-    kit.troubled();
+    kit.expectProblems();
     const ran: string[] = [];
     const harness = await kit.open({
       tasks: {

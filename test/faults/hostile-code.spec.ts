@@ -64,9 +64,9 @@ describe('hostile code', () => {
         },
       },
     });
-    kit.troubled();
+    kit.expectProblems();
     await harness.engine({ cachedRuns: 0 });
     expect(await harness.ended(await harness.start('f'))).toMatchObject({ status: 'completed', value: 2 });
-    expect(harness.troubles().join()).toContain('the object store is away');
+    expect(harness.problems().join()).toContain('the object store is away');
   }, 30_000);
 });

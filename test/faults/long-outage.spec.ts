@@ -42,7 +42,7 @@ describe('a long outage', () => {
       (await harness.query<{ beats: number }>('SELECT beats FROM rhythm.worker_heartbeats WHERE worker_id = $1', [workerIds[n]]))[0].beats;
     // `a` is told last and returns first: it has seen the last beat of `b`, and finds the same one after the outage.
     wireB.cut();
-    await b.line('trouble heartbeat');
+    await b.line('problem heartbeat');
     const seen = await beatsOf(0);
     await waitFor('a to look once more', async () => (await beatsOf(0)) > seen + 1);
     wireA.cut();
@@ -54,7 +54,7 @@ describe('a long outage', () => {
     });
     // One ends its task while nobody can be told, the other after the return.
     process.kill(a.pid, 'SIGUSR2');
-    await Promise.all([a, b].map((worker) => worker.line('trouble heartbeat')));
+    await Promise.all([a, b].map((worker) => worker.line('problem heartbeat')));
     const [{ beats }] = await harness.query<{ beats: number }>('SELECT max(beats) AS beats FROM rhythm.worker_heartbeats');
     const lastOfA = await beatsOf(0);
     wireA.mend();

@@ -15,7 +15,7 @@ describe('outages', () => {
 
   it('declares no worker dead after the database was away for longer than deadAfter', async () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const stores = await Promise.all([1, 2].map(() => Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 })));
     const engines = await Promise.all(stores.map((store) => harness.engine({ heartbeatMs: 100, deadAfterMs: 600 }, store)));
@@ -45,7 +45,7 @@ describe('outages', () => {
       flows: { f: `let sum = 0; for (let n = 0; n < 10; n++) sum += await Task.run('one'); await Timer.sleep(5); return sum;` },
       tasks: { one: () => 1 },
     });
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
     const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
@@ -66,12 +66,12 @@ describe('outages', () => {
     }
     for (const id of ids) expect(await harness.ended(id, 30_000)).toMatchObject({ status: 'completed', value: 10 });
     await waitFor('nothing to be held', async () => (await harness.count('claims')) + (await harness.count('work_queue')) === 0);
-    expect(harness.troubles().length).toBeGreaterThan(0);
+    expect(harness.problems().length).toBeGreaterThan(0);
   }, 60_000);
 
   it('goes on after connections that fell silent without being closed', async () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, answerTimeoutMs: 500 });
     const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
@@ -88,7 +88,7 @@ describe('outages', () => {
 
   it('beats on another connection before a silent one could make it look dead', async () => {
     const harness = await kit.open({});
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
     const engine = await harness.engine({ heartbeatMs: 100, deadAfterMs: 3_000 }, store);
@@ -117,7 +117,7 @@ describe('outages', () => {
           }),
       },
     });
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
     const engine = await harness.engine({ shutdownGraceMs: 200 }, store);
@@ -157,7 +157,7 @@ describe('outages', () => {
         },
       },
     });
-    kit.troubled();
+    kit.expectProblems();
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
     const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
     toClose.push(
@@ -185,7 +185,7 @@ describe('outages', () => {
         },
       },
     });
-    kit.troubled();
+    kit.expectProblems();
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
     const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
     toClose.push(
@@ -219,7 +219,7 @@ describe('outages', () => {
       },
       flows: { f: `while (true) { await Task.run('quick'); }` },
     });
-    kit.troubled();
+    kit.expectProblems();
     const wire = await Wire.to(kit.url);
     const store = await Store.open({ url: wire.url, schema: kit.schema });
     const engine = await harness.engine({ shutdownGraceMs: graceMs, deadAfterMs: 20_000 }, store);

@@ -1,8 +1,8 @@
 // Races inside one process: claims, wakes, lost replies, bad values, open transactions.
 
 import { describe, expect, it } from '@jest/globals';
+import type { TaskContext } from '../../libs/engine/index.js';
 import { insertExecutions, newId, PoolRunner, requestCancel, sendSignals } from '../../libs/store/index.js';
-import type { TaskContext } from '../../src/tasks/task-context.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
 import { losingReplies } from './lost-replies.js';
@@ -57,7 +57,7 @@ describe('races', () => {
       if (name.startsWith('rhythm_commit_') && lostCommits < 5) return ++lostCommits > 0;
       return false;
     });
-    kit.troubled();
+    kit.expectProblems();
     const ids = await Promise.all(Array.from({ length: 10 }, () => harness.start('f')));
     await harness.engine({}, store);
     for (const id of ids) expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 2, crashes: 0 });
@@ -69,7 +69,7 @@ describe('races', () => {
     const harness = await kit.open({ tasks: { echo: (value: unknown) => value } });
     await harness.query(`ALTER TABLE rhythm.executions ADD CONSTRAINT spec_bad CHECK (output::text IS DISTINCT FROM '"bad"')`);
     try {
-      kit.troubled();
+      kit.expectProblems();
       const ids = await Promise.all(['good', 'bad', 'fine', 'well'].map((value) => harness.start('echo', value)));
       await harness.engine();
       const ends = await Promise.all(ids.map((id) => harness.ended(id)));

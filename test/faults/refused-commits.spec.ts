@@ -23,7 +23,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
   it.each(['57014', '42501', '53200', '55P03'])(
     'does not keep the others from being written (%s), says so, and is written when the server takes it',
     async (code) => {
-      kit.troubled();
+      kit.expectProblems();
       let runs = 0;
       const harness = await kit.open({
         flows: { f: `return await Task.run('one');` },
@@ -41,7 +41,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
         status: 'running',
         note: expect.stringContaining(`refused for the spec (${code})`),
       });
-      expect(harness.troubles().join()).toContain('commit of offender, which is tried by itself');
+      expect(harness.problems().join()).toContain('commit of offender, which is tried by itself');
       await relent();
       expect(await harness.ended('offender')).toMatchObject({ status: 'completed', value: 1, attempts: 0, note: null });
       await waitFor('its claim to end', async () => (await harness.count('claims')) === 0);
@@ -50,7 +50,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
   );
 
   it('does not hold up the others while somebody keeps its row locked', async () => {
-    kit.troubled();
+    kit.expectProblems();
     const harness = await kit.open({ tasks: { one: () => 1 } });
     await harness.start('one', undefined, { id: 'locked' });
     const other = new PoolRunner({ url: kit.url, schema: kit.schema }, { max: 1 });
@@ -61,7 +61,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
       for (const id of ids) expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed' });
       expect(await harness.status('locked')).toBe('running');
       // Its note cannot be written either, and must not wait for the row: the pool is everybody's.
-      const told = () => harness.troubles().filter((trouble) => trouble.includes('commit of locked')).length;
+      const told = () => harness.problems().filter((problem) => problem.includes('commit of locked')).length;
       await waitFor('it to be refused again', () => told() > 1, { timeoutMs: 20_000 });
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%SET note%'`;
       expect(await harness.query(waiting)).toEqual([]);
@@ -71,7 +71,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
   }, 60_000);
 
   it('is left to another worker by a shutdown', async () => {
-    kit.troubled();
+    kit.expectProblems();
     const harness = await kit.open({ tasks: { one: () => 1 } });
     await harness.start('one', undefined, { id: 'offender' });
     const relent = await refuseEndOf(harness, 'offender', '53200');

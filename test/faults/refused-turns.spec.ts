@@ -10,7 +10,7 @@ describe('a refused turn', () => {
   const kit = useHarness();
 
   it('keeps the outside state that its run goes on from, and a retry finishes it', async () => {
-    kit.troubled();
+    kit.expectProblems();
     const kept = new Map<string, string>();
     let broken = true;
     const harness = await kit.open({

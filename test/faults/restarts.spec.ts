@@ -69,9 +69,9 @@ describe('a database that is restarted under load', () => {
       const before = await paid();
       const booted = await bootedAt();
       await waitFor(`progress before the restart ${how}`, async () => (await paid()) > before + RUNS, { timeoutMs: 60_000, everyMs: 5 });
-      const troubles = worker.output.match(/trouble/g)?.length ?? 0;
+      const problems = worker.output.match(/problem/g)?.length ?? 0;
       await end();
-      await waitFor('the worker to notice', () => (worker.output.match(/trouble/g)?.length ?? 0) > troubles);
+      await waitFor('the worker to notice', () => (worker.output.match(/problem/g)?.length ?? 0) > problems);
       server = await startEmbedded({ dataDir, port, durable: true });
       const again = await waitFor(`the server to be back after the restart ${how}`, bootedAt);
       expect(again).not.toBe(booted);

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FileSnapshotStore, type SnapshotStore } from '../../libs/engine/index.js';
 import { getExecution, requestCancel, retryExecution, sendSignals } from '../../libs/store/index.js';
-import { FileSnapshotStore, type SnapshotStore } from '../../src/engine/index.js';
 import { inspectRun } from '../../src/execution/inspect-run.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
@@ -85,7 +85,7 @@ describe('a stored state outside the database', () => {
       remove: (reference) => files.remove(reference),
     };
     const { harness, id } = await waiting(snapshots);
-    kit.troubled();
+    kit.expectProblems();
     // A volume that is not mounted any more.
     await rename(folder, elsewhere);
     looks.length = 0;
@@ -116,7 +116,7 @@ describe('a stored state outside the database', () => {
       get: (reference) => files.get(reference),
       remove: (reference) => files.remove(reference),
     };
-    kit.troubled();
+    kit.expectProblems();
     const harness = await kit.open({ flows: { f: FLOW }, tasks: { one: () => 1 }, snapshots });
     await harness.engine();
     const id = await harness.start('f');

@@ -15,7 +15,7 @@ describe('an end that cannot be written', () => {
   };
   const cases = ['task', 'flow'].flatMap((name) => Object.entries(refusals).map(([how, refusal]) => ({ name, how, refusal })));
   it.each(cases)('puts a $name off that is refused $how, and tries it again', async ({ name, refusal }) => {
-    kit.troubled();
+    kit.expectProblems();
     const harness = await kit.open({ flows: { flow: `return 'done';` }, tasks: { task: () => 'done' } });
     let broken = true;
     let id = '';

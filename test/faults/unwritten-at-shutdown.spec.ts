@@ -9,7 +9,7 @@ describe('a shutdown', () => {
   const kit = useHarness();
 
   it('loses nothing that could not be written, also when the rest of its claim is handed back', async () => {
-    kit.troubled();
+    kit.expectProblems();
     let runs = 0;
     let stopped = false;
     const tasks = {
@@ -30,7 +30,7 @@ describe('a shutdown', () => {
       // Instead of waiting for the row for ever, its write is refused and tried again.
       await harness.query(`ALTER DATABASE ${name} SET statement_timeout = '100ms'`);
       const first = await harness.engine({ shutdownGraceMs: 50 });
-      await waitFor('the end to be refused', () => harness.troubles().length > 0);
+      await waitFor('the end to be refused', () => harness.problems().length > 0);
       await first.stop();
       stopped = true;
     });

@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
-import type { TaskContext } from '../../src/tasks/task-context.js';
+import type { TaskContext } from '../../libs/engine/index.js';
 import { Harness } from '../engine/harness.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -80,7 +80,7 @@ const engine = await harness.engine();
 say(`ready ${engine.workerId} on ${hostname()}`);
 setInterval(() => {
   for (const event of harness.events.splice(0)) {
-    if (event.type === 'trouble') say(`trouble ${event.where}`);
+    if (event.type === 'problem') say(`problem ${event.where}`);
     if (event.type === 'worker-declared-dead' || event.type === 'worker-started' || event.type === 'lost' || event.type === 'recovered')
       say(`${event.type} ${JSON.stringify(event)}`);
   }

@@ -1,4 +1,8 @@
-// The first words of a snapshot, read without the rest: its format and the program that it belongs to.
+// What a snapshot says without its program: its format, the program that it belongs to, and the calls that it waits for.
+
+import type { PendingDescription } from './describe.js';
+import { CALL_KINDS, type Json } from './format.js';
+import { upgrade } from './upgrade.js';
 
 /** What is known of a snapshot before its program is. */
 export interface SnapshotHeader {
@@ -15,4 +19,10 @@ const HEADER = /^\s*\[\s*(\d+)\s*(?:,\s*"([^"\\]*)")?/;
 export function snapshotHeader(snapshot: string): SnapshotHeader {
   const [, format, fingerprint] = HEADER.exec(snapshot) ?? [];
   return { format: Number(format), fingerprint: fingerprint || undefined };
+}
+
+/** The durable calls that a stored state waits for, read without its program. Throws FlowSnapshotError when the text is no snapshot. */
+export function pendingCalls(snapshot: string): PendingDescription[] {
+  const [, , , pending] = upgrade(JSON.parse(snapshot) as Json);
+  return (pending as [number, number, string][]).map(([id, kind, name]) => ({ id, kind: CALL_KINDS[kind], name }));
 }

@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { DEFAULT_ENGINE_OPTIONS } from '../../../libs/engine/index.js';
 import {
   type BenchmarkRows,
   beat,
@@ -16,7 +17,6 @@ import {
   type Store,
   turnCommit,
 } from '../../../libs/store/index.js';
-import { DEFAULT_ENGINE_OPTIONS } from '../../engine/engine-options.js';
 import type { CliContext } from '../command.js';
 import { Progress } from '../progress.js';
 import { enqueue } from './enqueue.js';

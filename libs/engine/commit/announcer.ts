@@ -1,0 +1,158 @@
+// After a commit: wakes the loops of this worker, sends hints to other processes, and emits events.
+
+import { pendingCalls } from '../../flow/index.js';
+import { ANY, type Overdue, type TaskCommit, type TurnCommit } from '../../store/index.js';
+import type { WorkerParts } from '../engine-options.js';
+import { factsOf } from '../execution-facts.js';
+import type { Bells } from '../loops/bells.js';
+import type { Note } from '../turns/turn-notes.js';
+import type { DatabaseClock } from '../work/database-clock.js';
+import type { HeldItem } from '../work/held-work.js';
+import type { Stopper } from '../work/stopper.js';
+import type { CommitResult, FinishedWork } from './finished-work.js';
+
+type EndStatus = 'completed' | 'failed' | 'cancelled';
+
+export class Announcer {
+  private readonly served: ReadonlySet<string>;
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly bells: Bells,
+    private readonly clock: DatabaseClock,
+    private readonly stopper: Stopper,
+  ) {
+    this.served = new Set(parts.options.queues);
+  }
+
+  /** A group was written. */
+  written(works: readonly FinishedWork[], results: readonly CommitResult[]): void {
+    const queues = new Set<string>();
+    works.forEach((work, n) => {
+      const { items, task, turn, run = items[0] } = work;
+      const result = results[n];
+      if (task) this.task(items[0], task, result.task, turn !== undefined && result.turn, queues);
+      if (turn) this.turn(run, turn, work, result, queues);
+    });
+    this.wake(queues);
+  }
+
+  /** A task ended in a transaction of its own. */
+  taskEnded(item: HeldItem, status: EndStatus): void {
+    if (item.parentCall !== null) this.wake([ANY]);
+    this.ended(item, status, item.attempts + 1);
+  }
+
+  /** An execution was ended by one of its time limits; whoever runs it must stop. */
+  endedByTimer(row: Overdue, status: EndStatus): void {
+    const { hints } = this.parts.store;
+    const { events } = this.parts;
+    this.stopper.stop(row.id, 'lost');
+    hints.hint('lost', row.id);
+    hints.hint('ended', row.id);
+    if (events.hasListeners('finished'))
+      events.emit({
+        type: 'finished',
+        executionId: row.id,
+        name: row.name,
+        kind: row.type === 'task' ? 'task' : 'workflow',
+        queue: row.queue,
+        version: row.version,
+        parentId: row.parentId,
+        status,
+        attempts: row.attempts,
+        durationMs: null,
+      });
+  }
+
+  /** Work came to these queues: the claim loop of this worker looks, and the workers of other queues get a hint. */
+  wake(queues: Iterable<string>): void {
+    let any = false;
+    for (const queue of queues) {
+      any = true;
+      if (!this.served.has(queue)) this.parts.store.hints.hint('work', queue);
+    }
+    if (any) this.bells.claims.ring();
+  }
+
+  // `fused`: the parent has moved in the same commit and needs no wake.
+  private task(item: HeldItem, task: TaskCommit, won: boolean, fused: boolean, queues: Set<string>): void {
+    if (!won) return this.lost(item);
+    if (task.status === 'pending') this.retried(item, task);
+    else if (task.status !== 'suspended') {
+      if (item.parentCall !== null && !fused) queues.add(ANY);
+      this.ended(item, task.status, task.attempts);
+    }
+    // A cancel takes a task from whoever runs it.
+    if (task.control) {
+      this.stopper.stop(item.id, 'cancelled');
+      this.parts.store.hints.hint('lost', item.id);
+    }
+  }
+
+  private turn(run: HeldItem, turn: TurnCommit, { notes, snapshot }: FinishedWork, result: CommitResult, queues: Set<string>): void {
+    const { store, events } = this.parts;
+    if (!result.turn) {
+      queues.add(run.queue);
+      return this.lost(run);
+    }
+    this.queuesOf(turn, result, queues);
+    for (const timer of turn.timers) this.bells.timers.ringWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
+    if (turn.children.some((child) => child.options?.delayMs !== undefined)) store.hints.hint('timer', ANY);
+    if (turn.cascade || turn.cancels.length > 0 || turn.again || turn.replies.length > 0) queues.add(ANY);
+    if (notes) this.noted(run, notes);
+    const { status } = turn;
+    if (status === 'completed' || status === 'failed' || status === 'cancelled') {
+      if (run.parentCall !== null) queues.add(ANY);
+      this.ended(run, status, run.attempts);
+    } else if (events.hasListeners('suspended')) {
+      events.emit({
+        type: 'suspended',
+        ...factsOf(run),
+        get waitsFor() {
+          return snapshot ? pendingCalls(snapshot) : [];
+        },
+      });
+    }
+  }
+
+  // The queues of the children that this worker did not claim at once. Those it did are in the order of the children.
+  private queuesOf({ children }: TurnCommit, { claimedAtOnce }: CommitResult, queues: Set<string>): void {
+    let claimed = 0;
+    for (const child of children) {
+      if (claimedAtOnce[claimed]?.id === child.id) claimed++;
+      else queues.add(child.queue);
+    }
+  }
+
+  private noted(run: HeldItem, notes: readonly Note[]): void {
+    const { events } = this.parts;
+    for (const { kind, detail } of notes) {
+      const { signal, call } = detail as { signal: string; call: number };
+      if (kind === 'signal-taken') events.emit({ type: 'signal-taken', ...factsOf(run), signal, call });
+      else if (kind === 'timer-fired' || kind === 'wait-timed-out') events.emit({ type: 'timer-fired', ...factsOf(run), call });
+    }
+  }
+
+  private ended(item: HeldItem, status: EndStatus, attempts: number): void {
+    const { events, store } = this.parts;
+    if (item.parentCall === null) store.hints.hint('ended', item.id);
+    if (!events.hasListeners('finished')) return;
+    const since = item.type === 'task' ? item.claimedAt : item.createdAt;
+    const durationMs = since === null ? null : Math.max(0, Math.round(this.clock.now() - since));
+    events.emit({ type: 'finished', ...factsOf(item), status, attempts, durationMs });
+  }
+
+  private retried(item: HeldItem, task: TaskCommit): void {
+    const { events } = this.parts;
+    const delayMs = task.retryAfterMs ?? 0;
+    this.bells.timers.ringWithin(delayMs);
+    if (!events.hasListeners('retried')) return;
+    events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: JSON.parse(task.error ?? '{}') });
+  }
+
+  private lost(item: HeldItem): void {
+    const { events } = this.parts;
+    if (events.hasListeners('lost')) events.emit({ type: 'lost', ...factsOf(item) });
+  }
+}

@@ -1,0 +1,89 @@
+// The one stream of what happens in the engine: logs, metrics, traces, the dashboard and tests subscribe here.
+
+import type { PendingDescription } from '../flow/index.js';
+
+/** What every event of an execution says about it. */
+export interface ExecutionFacts {
+  executionId: string;
+  /** The name of the task or workflow. */
+  name: string;
+  kind: 'task' | 'workflow';
+  queue: string;
+  /** The pinned version of a workflow; null for a task. */
+  version: string | null;
+  parentId: string | null;
+}
+
+/** Something that happened in this process. An event of an execution is emitted after the commit that made it true. */
+export type EngineEvent =
+  | { type: 'worker-started' | 'worker-stopped' | 'worker-declared-dead'; workerId: string }
+  | { type: 'claimed'; workerId: string; count: number }
+  /** An attempt of a task begins. */
+  | ({ type: 'started'; attempt: number } & ExecutionFacts)
+  /** A turn of a workflow begins. */
+  | ({ type: 'resumed' } & ExecutionFacts)
+  /** A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for. */
+  | ({ type: 'suspended'; readonly waitsFor: readonly PendingDescription[] } & ExecutionFacts)
+  /** `durationMs`: since its claim for a task, since its start for a workflow (null where this worker does not know it). */
+  | ({ type: 'finished'; status: 'completed' | 'failed' | 'cancelled'; attempts: number; durationMs: number | null } & ExecutionFacts)
+  | ({ type: 'retried'; attempt: number; delayMs: number; error: { name: string; message: string } } & ExecutionFacts)
+  /** What this worker did for it was dropped: another one has it. */
+  | ({ type: 'lost' } & ExecutionFacts)
+  | ({ type: 'quarantined'; crashes: number } & ExecutionFacts)
+  | ({ type: 'snapshot-large'; bytes: number } & ExecutionFacts)
+  /** A wait of the run took a signal. */
+  | ({ type: 'signal-taken'; signal: string; call: number } & ExecutionFacts)
+  /** A timer of the run, or the timeout of one of its waits, fired. */
+  | ({ type: 'timer-fired'; call: number } & ExecutionFacts)
+  /** A signal was stored; `executionId` is its target. */
+  | { type: 'signal-sent'; executionId: string; signal: string }
+  | { type: 'recovered'; workerId: string; executions: string[] }
+  /** Something failed that is tried again or given up; the engine goes on. */
+  | { type: 'problem'; where: string; error: unknown };
+
+export type EngineEventType = EngineEvent['type'];
+type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { type: Type }>) => void;
+// biome-ignore lint/suspicious/noExplicitAny: a listener is called only with events of the types it subscribed to
+type AnyListener = (event: any) => void;
+
+/** The stream. A listener that throws is reported as a problem, and disturbs nobody else. */
+export class EngineEvents {
+  private readonly listeners = new Map<EngineEventType, Set<AnyListener>>();
+  private readonly every = new Set<AnyListener>();
+
+  /** Calls back for these types of events, or for all of them. Returns the function that ends it. */
+  subscribe(listener: (event: EngineEvent) => void): () => void;
+  subscribe<Type extends EngineEventType>(types: readonly Type[], listener: Listener<Type>): () => void;
+  subscribe(...given: [AnyListener] | [readonly EngineEventType[], AnyListener]): () => void {
+    const listener = given[given.length - 1] as AnyListener;
+    const sets = given.length === 1 ? [this.every] : given[0].map((type) => this.setOf(type));
+    for (const set of sets) set.add(listener);
+    return () => {
+      for (const set of sets) set.delete(listener);
+    };
+  }
+
+  /** Whether anybody listens for this type. False lets the hot path skip making the event. */
+  hasListeners(type: EngineEventType): boolean {
+    return this.every.size > 0 || (this.listeners.get(type)?.size ?? 0) > 0;
+  }
+
+  emit(event: EngineEvent): void {
+    for (const listener of this.listeners.get(event.type) ?? []) this.call(listener, event);
+    for (const listener of this.every) this.call(listener, event);
+  }
+
+  private setOf(type: EngineEventType): Set<AnyListener> {
+    const set = this.listeners.get(type) ?? new Set();
+    this.listeners.set(type, set);
+    return set;
+  }
+
+  private call(listener: AnyListener, event: EngineEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      if (event.type !== 'problem') this.emit({ type: 'problem', where: 'a listener of the engine events', error });
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// The root of all errors of this product, and those that the engine and its tasks throw.
+
+/** The root of the family: `catch (e) { if (e instanceof RhythmError) … e.code … }`. */
+export class RhythmError extends Error {
+  constructor(
+    /** Stable across versions; branch on this, not on the message. */
+    readonly code: string,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** A value given to a service is not acceptable. `path` says where in the call it is. */
+export class InvalidArgumentError extends RhythmError {
+  constructor(
+    code: string,
+    readonly path: string,
+    message: string,
+  ) {
+    super(code, message);
+  }
+}
+
+/** Thrown by a task: do not try again, whatever its retry policy says. `data` reaches the flow as `error.data`. */
+export class NonRetryableError extends RhythmError {
+  readonly data: unknown;
+
+  constructor(message: string, options: { code?: string; data?: unknown; cause?: unknown } = {}) {
+    super(options.code ?? 'RHYTHM_NON_RETRYABLE', message, { cause: options.cause });
+    this.data = options.data;
+  }
+}

@@ -1,0 +1,124 @@
+// Writes this worker's heartbeat, notices when it was declared dead, and declares others dead.
+
+import { beat, claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readBeats, recoverWorker } from '../../store/index.js';
+import type { Announcer } from '../commit/announcer.js';
+import type { WorkerParts } from '../engine-options.js';
+import type { VmCache } from '../turns/vm-cache.js';
+import type { HeldWork } from '../work/held-work.js';
+import type { Stopper } from '../work/stopper.js';
+import type { Doorbell } from './doorbell.js';
+import { Loop } from './loop.js';
+
+const RETRY_MS = 1_000;
+
+interface Observed {
+  beats: number;
+  /** Silence that this worker itself was awake for, in milliseconds. */
+  silentMs: number;
+}
+
+/** The heart of one worker, on a connection of its own: a busy pool must not make it look dead. */
+export class Heart extends Loop {
+  /** Resolves when this worker was declared dead: others have its work, and everything it does must stop. */
+  readonly declaredDead: Promise<void>;
+  private readonly observed = new Map<string, Observed>();
+  private lastSweep: number | undefined;
+  private server: string | undefined;
+  private readonly reportDead: () => void;
+
+  constructor(
+    private readonly parts: WorkerParts,
+    bell: Doorbell,
+    private readonly held: HeldWork,
+    private readonly cache: VmCache,
+    private readonly stopper: Stopper,
+    private readonly announcer: Announcer,
+  ) {
+    // A silent connection must be given up while there is still time to beat on another one.
+    super('heartbeat', parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), bell, parts.events);
+    let report: () => void = () => undefined;
+    this.declaredDead = new Promise((resolve) => {
+      report = resolve;
+    });
+    this.reportDead = report;
+  }
+
+  override start(): void {
+    super.start(this.parts.options.heartbeatMs);
+  }
+
+  protected override async pass(): Promise<number> {
+    const { workerId, options } = this.parts;
+    const server = await beat(this.link, workerId);
+    if (server === undefined) {
+      this.running = false;
+      this.reportDead();
+      return 0;
+    }
+    // Another server, or one that was started again, may lack the last commits: what is in memory may be ahead of it.
+    if (this.server !== undefined && server !== this.server) this.cache.clear();
+    this.server = server;
+    await this.giveBackUnknown();
+    await this.stopLost();
+    await this.sweep();
+    return options.heartbeatMs;
+  }
+
+  protected override retryAfterMs(): number {
+    return Math.min(RETRY_MS, this.parts.options.heartbeatMs);
+  }
+
+  // Claims whose reply was lost: the database has them, this worker does not know what is in them.
+  private async giveBackUnknown(): Promise<void> {
+    const { workerId } = this.parts;
+    const unknown = this.held.unknown(await claimIds(this.link, workerId));
+    if (unknown.length === 0) return;
+    const given = await giveBackClaims(this.link, workerId, unknown);
+    this.announcer.wake(given.map((item) => item.queue));
+  }
+
+  private async stopLost(): Promise<void> {
+    const held = this.held.all();
+    if (held.length === 0) return;
+    for (const { id, fence } of await lostItems(this.link, held)) this.stopper.stop(id, 'lost', fence);
+  }
+
+  // A worker counts only silence between two of its own readings, and of the time between them at most a third of deadAfter (or
+  // one heartbeat interval, if that is longer). So an outage of the database, or a pause of this process, makes no living worker
+  // look dead: it has the rest of deadAfter to beat again. Dead workers are still found when readings are far apart or fail now and
+  // then because the database is overloaded.
+  private async sweep(): Promise<void> {
+    const { options, workerId, runtime } = this.parts;
+    const now = runtime.monotonicNow();
+    const awakeMs =
+      this.lastSweep === undefined ? 0 : Math.min(now - this.lastSweep, Math.max(options.heartbeatMs, options.deadAfterMs / 3));
+    const beats = await readBeats(this.link);
+    this.lastSweep = now;
+    const present = new Set(beats.map((worker) => worker.workerId));
+    for (const id of this.observed.keys()) if (!present.has(id)) this.observed.delete(id);
+    for (const worker of beats) {
+      if (worker.workerId === workerId) continue;
+      const before = this.observed.get(worker.workerId);
+      // A worker without a heartbeat row was declared dead by this worker or another, and some of what it held was locked.
+      const isSilent = before && (before.beats === worker.beats || worker.beats === NO_HEARTBEAT);
+      const silentMs = isSilent ? before.silentMs + awakeMs : 0;
+      this.observed.set(worker.workerId, { beats: worker.beats, silentMs });
+      if (silentMs >= options.deadAfterMs) await this.recover(worker.workerId, worker.beats);
+    }
+  }
+
+  // A failure here does not change how long the worker has been silent: the next sweep tries again, also for what is left.
+  private async recover(deadId: string, beats: number): Promise<void> {
+    const { options, events } = this.parts;
+    try {
+      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes);
+      // Undefined: it was not dead, or another worker is recovering it. What that one leaves is tried again.
+      if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.observed.delete(deadId);
+      if (!recovered) return;
+      events.emit({ type: 'recovered', workerId: deadId, executions: recovered.given.map((item) => item.id) });
+      this.announcer.wake(recovered.given.map((item) => item.queue));
+    } catch (error) {
+      if (this.running) events.emit({ type: 'problem', where: `recovery of ${deadId}`, error });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// What every loop of the engine does: run a pass, wait for a ring or for the time the pass asked for, and end when told to.
+
+import { GOODBYE_MS, type Link, within } from '../../store/index.js';
+import type { EngineEvents } from '../engine-events.js';
+import type { Doorbell } from './doorbell.js';
+
+/** A loop with a connection of its own. Claims, timers, heartbeats and vacuum are such loops. */
+export abstract class Loop {
+  protected running = true;
+  /** Called when the loop is stopped. */
+  protected readonly subscriptions: (() => void)[] = [];
+  private finished: Promise<void> = Promise.resolve();
+
+  protected constructor(
+    /** Names the loop in problem events. */
+    private readonly name: string,
+    protected readonly link: Link,
+    protected readonly bell: Doorbell,
+    protected readonly events: EngineEvents,
+  ) {}
+
+  /** Begins, with a first pass after this many milliseconds. */
+  start(firstAfterMs = 0): void {
+    this.finished = this.run(firstAfterMs);
+  }
+
+  /**
+   * Ends the loop and closes its connection. A pass that waits for the reply of a silent server is cut off after this long: what
+   * it was doing has an unknown outcome then, as after any loss of a connection.
+   */
+  async stop(withinMs = GOODBYE_MS): Promise<void> {
+    this.running = false;
+    for (const unsubscribe of this.subscriptions) unsubscribe();
+    this.bell.clear();
+    this.bell.ring();
+    const hasEnded = await within(this.finished, withinMs);
+    await this.link.close(hasEnded ? GOODBYE_MS : 0);
+    await this.finished;
+  }
+
+  /** One pass. Returns how many milliseconds to wait at most before the next; 0 for no wait. */
+  protected abstract pass(): Promise<number>;
+
+  /** How long to wait after a pass that threw. */
+  protected abstract retryAfterMs(error: unknown): number;
+
+  /** The last thing the loop does. */
+  protected async end(): Promise<void> {}
+
+  private async run(firstAfterMs: number): Promise<void> {
+    let waitMs = firstAfterMs;
+    while (this.running) {
+      if (waitMs > 0) {
+        await this.bell.wait(waitMs);
+        if (!this.running) break;
+      }
+      try {
+        waitMs = await this.pass();
+      } catch (error) {
+        // A loop that is being stopped has lost its connection on purpose.
+        if (this.running) this.events.emit({ type: 'problem', where: this.name, error });
+        waitMs = this.retryAfterMs(error);
+      }
+    }
+    await this.end();
+  }
+}

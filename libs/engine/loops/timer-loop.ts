@@ -1,0 +1,120 @@
+// Moves what is due, exactly when it is due: the loop waits until the next row is due, and an earlier row rings its bell.
+
+import {
+  ANY,
+  commitWork,
+  dropScheduled,
+  isDatabaseError,
+  moveDue,
+  type Overdue,
+  readOverdue,
+  type Store,
+  turnCommit,
+  type WorkCommit,
+} from '../../store/index.js';
+import type { Announcer } from '../commit/announcer.js';
+import type { EngineEvents } from '../engine-events.js';
+import type { EngineOptions } from '../engine-options.js';
+import { cancelledError, timeoutError } from '../error-data.js';
+import type { Runtime } from '../runtime.js';
+import { parentOf } from '../tasks/task-commits.js';
+import type { Doorbell } from './doorbell.js';
+import { Loop } from './loop.js';
+
+const BATCH = 1_000;
+const OVERDUE_BATCH = 100;
+const RETRY_MS = 1_000;
+const CHILDREN_CANCELLED = 'Its total timeout ended it together with the children it waited for, so it cannot continue. Start it again.';
+
+/** The timer loop of one worker. Every worker has one; rows that another is moving are skipped. */
+export class TimerLoop extends Loop {
+  /** Smaller than usual after the server has cancelled a move: it may be too large for the time that it is allowed. */
+  private batch = BATCH;
+
+  constructor(
+    private readonly parts: { store: Store; workerId: string; options: EngineOptions; events: EngineEvents; runtime: Runtime },
+    bell: Doorbell,
+    private readonly announcer: Announcer,
+  ) {
+    super('timers', parts.store.link(), bell, parts.events);
+    // Scheduled by another process. What this worker schedules rings the bell when it is written.
+    this.subscriptions.push(parts.store.hints.on('timer', () => bell.ring()));
+  }
+
+  protected override async pass(): Promise<number> {
+    const { moved, nextInMs, queues, overdue } = await moveDue(this.link, this.batch);
+    if (queues.length > 0) this.announcer.wake(queues);
+    const moreOverdue = overdue && (await this.actOnOverdue());
+    const full = moved >= this.batch;
+    this.batch = Math.min(BATCH, this.batch * 2);
+    if (full || moreOverdue) return 0;
+    if (nextInMs !== null) this.bell.ringWithin(nextInMs);
+    return this.parts.options.pollMs;
+  }
+
+  protected override retryAfterMs(error: unknown): number {
+    if (isDatabaseError(error)) this.batch = Math.max(1, Math.floor(this.batch / 4));
+    return Math.min(this.parts.options.pollMs, RETRY_MS);
+  }
+
+  // Each in a commit of its own, fenced like any other, so that a cancel and a timeout have one winner. Returns whether there may
+  // be more: a full batch of which something was settled.
+  private async actOnOverdue(): Promise<boolean> {
+    const { workerId, runtime } = this.parts;
+    const overdue = await readOverdue(this.link, OVERDUE_BATCH);
+    let settled = 0;
+    const idle = overdue.filter((row) => isMoot(row));
+    if (idle.length > 0) await dropScheduled(this.link, idle);
+    settled += idle.length;
+    for (const row of overdue.filter((one) => !isMoot(one))) {
+      const { tasks, turns } = await commitWork(this.link, endOf(row, workerId, runtime.wallNow()));
+      if (tasks[0] || turns[0]) {
+        settled++;
+        this.announcer.endedByTimer(row, statusOf(row));
+      }
+      if (row.parentId) this.announcer.wake([ANY]);
+    }
+    return overdue.length === OVERDUE_BATCH && settled > 0;
+  }
+}
+
+function isMoot(row: Overdue): boolean {
+  const over = row.type === null || ['completed', 'failed', 'cancelled'].includes(row.status);
+  return over || (row.kind === 'start' && row.started) || (row.kind === 'grace' && !row.cancelled);
+}
+
+// A run that is being cancelled ends as cancelled, whichever of its limits comes first.
+function statusOf(row: Overdue): 'cancelled' | 'failed' {
+  return row.kind === 'grace' || row.cancelled ? 'cancelled' : 'failed';
+}
+
+function endOf(row: Overdue, workerId: string, now: number): WorkCommit {
+  const status = statusOf(row);
+  const error = JSON.stringify(errorOf(row));
+  const parent = parentOf(row);
+  const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: now };
+  if (row.type === 'task') {
+    const task = { ...base, status, attempts: row.attempts, clearSchedule: true };
+    return { workerId, tasks: [task], turns: [], claims: [], onlyUnstarted: row.kind === 'start' };
+  }
+  const turn = turnCommit({
+    ...base,
+    status,
+    cancelled: status === 'cancelled',
+    // Its children are of no use any more. A run that failed keeps its state, for a retry; but one whose children are cancelled
+    // could only be told so: a cancelled child workflow has lost its state and cannot be run again under its number.
+    note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
+    cascade: true,
+    state: { action: status === 'failed' ? 'leave' : 'drop' },
+    // A child that counts a group down at this moment wakes nobody: the end of the groups does.
+    remaining: status === 'failed' ? undefined : null,
+  });
+  return { workerId, tasks: [], turns: [turn], claims: [] };
+}
+
+function errorOf(row: Overdue) {
+  const what = `The ${row.type} "${row.name}"`;
+  if (row.kind === 'grace') return cancelledError('The time to clean up after the cancel was over (cancel.grace).');
+  if (row.kind === 'start') return { ...timeoutError(what, 0), message: `${what} did not start within ${row.options?.startTimeoutMs} ms.` };
+  return timeoutError(what, row.options?.totalTimeoutMs ?? 0);
+}

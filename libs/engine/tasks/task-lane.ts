@@ -1,0 +1,124 @@
+// Runs claimed tasks and writes what they came to. A parent whose VM is in memory moves in the same commit.
+
+import { markStarted, type TaskCommit } from '../../store/index.js';
+import type { Announcer } from '../commit/announcer.js';
+import type { Committer } from '../commit/committer.js';
+import type { WorkerParts } from '../engine-options.js';
+import { factsOf } from '../execution-facts.js';
+import { OUT_OF_REACH_MS, type OutOfReachError } from '../out-of-reach.js';
+import type { FusedStep } from '../turns/fused-step.js';
+import type { TurnWriter } from '../turns/turn-writer.js';
+import type { GiveBack } from '../work/give-back.js';
+import type { HeldItem, HeldWork } from '../work/held-work.js';
+import type { PoisonGuard } from '../work/poison-guard.js';
+import type { Slots } from '../work/slots.js';
+import type { RunnableTask } from './runnable-task.js';
+import { TaskRunner } from './task-runner.js';
+
+// More than run here at one time; the counts of older ones may start over.
+const MOST_CUT_OFF = 10_000;
+
+export class TaskLane {
+  private readonly runner: TaskRunner;
+  /** How often in a row each task lost the database while it ran here. */
+  private readonly cutOff = new Map<string, number>();
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly slots: Slots,
+    private readonly held: HeldWork,
+    private readonly committer: Committer,
+    private readonly announcer: Announcer,
+    private readonly giveBack: GiveBack,
+    private readonly guard: PoisonGuard,
+    private readonly fusedStep: FusedStep,
+    private readonly turnWriter: TurnWriter,
+  ) {
+    this.runner = new TaskRunner(parts);
+  }
+
+  /** Runs the tasks that this worker has, and leaves the others to workers that have them. */
+  run(items: readonly HeldItem[]): void {
+    let unknown: HeldItem[] | undefined;
+    for (const item of items) {
+      const task = this.parts.tasks.get(item.name);
+      if (task) void this.perform(item, task);
+      else {
+        unknown ??= [];
+        unknown.push(item);
+      }
+    }
+    if (unknown) void this.passOn(unknown);
+  }
+
+  /** Runs tasks that this worker claimed in the commit that made them; each has a reserved slot. */
+  runClaimedAtOnce(items: readonly HeldItem[]): void {
+    if (items.length === 0) return;
+    this.run(items);
+    this.slots.release('reserved', items.length);
+  }
+
+  private async passOn(items: readonly HeldItem[]): Promise<void> {
+    for (const item of items) this.guard.settle(item);
+    await this.giveBack.toLanes(items);
+    this.slots.roomFreed();
+  }
+
+  // An attempt of a task that this worker has.
+  private async perform(item: HeldItem, task: RunnableTask): Promise<void> {
+    const { events } = this.parts;
+    this.slots.acquire('task');
+    if (item.options?.startTimeoutMs !== undefined && item.attempts === 0 && !(await this.begin(item))) {
+      this.guard.settle(item);
+      return this.slots.release('task');
+    }
+    if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: item.attempts + 1 });
+    const outcome = await this.runner.run(item, task);
+    this.slots.release('task');
+    this.guard.settle(item);
+    if (item.dropped || !this.held.has(item)) return;
+    const outOfReach = 'commit' in outcome && outcome.outOfReach;
+    if (outOfReach && this.mayBeOutage(item, outOfReach)) return void (await this.giveBack.later([item], OUT_OF_REACH_MS));
+    this.cutOff.delete(item.id);
+    if ('written' in outcome) {
+      this.announcer.taskEnded(item, 'completed');
+      return this.giveBack.end(item);
+    }
+    if ('commit' in outcome) return this.write(item, outcome.commit);
+    if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled') await this.giveBack.now([item]);
+  }
+
+  // A task that may wait only so long for its start is marked as started before it runs: from then on the timer cannot end it as
+  // one that never ran. Only such tasks pay for this write, and only for the first attempt.
+  private async begin(item: HeldItem): Promise<boolean> {
+    const { store, events } = this.parts;
+    try {
+      if (await markStarted(store.db, item)) return true;
+      await this.giveBack.end(item);
+    } catch (error) {
+      events.emit({ type: 'problem', where: 'mark as started', error });
+      await this.giveBack.now([item]);
+    }
+    return false;
+  }
+
+  // An outage of the database is not the fault of a transactional task: nothing took effect, and no attempt is counted. But a task
+  // may also be the reason why its connection is lost, again and again; then its attempts count like any others.
+  private mayBeOutage(item: HeldItem, error: OutOfReachError): boolean {
+    const { cutOff, parts } = this;
+    parts.events.emit({ type: 'problem', where: `task ${item.name} ${item.id}`, error });
+    if (!error.began) return true;
+    const times = (cutOff.get(item.id) ?? 0) + 1;
+    if (times > parts.options.maxCrashes) return false;
+    cutOff.set(item.id, times);
+    for (const id of cutOff.keys()) if (cutOff.size > MOST_CUT_OFF) cutOff.delete(id);
+    return true;
+  }
+
+  // The end of an attempt, together with the turn of its parent if that can be run here.
+  private async write(item: HeldItem, task: TaskCommit): Promise<void> {
+    const fused = await this.fusedStep.run(item, task);
+    if (!fused) return void (await this.committer.submit({ items: [item], task }));
+    this.runClaimedAtOnce(await this.turnWriter.write([item], fused, task));
+  }
+}

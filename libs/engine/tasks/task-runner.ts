@@ -1,0 +1,97 @@
+// Runs one attempt of a task: gives it its context, limits its time, and turns what it did into something to be written.
+
+import type { TaskCommit } from '../../store/index.js';
+import type { WorkerParts } from '../engine-options.js';
+import { toErrorData } from '../error-data.js';
+import { OutOfReachError } from '../out-of-reach.js';
+import { toJsonText } from '../payload.js';
+import type { HeldItem, StopReason } from '../work/held-work.js';
+import { Attempt } from './attempt.js';
+import { nextDelay, policyOf } from './retry-policy.js';
+import type { RunnableTask, TaskPolicy } from './runnable-task.js';
+import { completed, failed, handedOver } from './task-commits.js';
+import { transactionally } from './transactional-task.js';
+
+/**
+ * What an attempt came to: something to be written, nothing because its own transaction has written it, or nothing because it was
+ * stopped. `outOfReach`: the connection was lost during the attempt; the commit is what to write if the task itself is the cause.
+ */
+export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError } | { written: true } | { stopped: StopReason };
+
+export class TaskRunner {
+  constructor(private readonly parts: WorkerParts) {}
+
+  /** Runs the attempt of a claimed task. */
+  async run(item: HeldItem, task: RunnableTask): Promise<AttemptOutcome> {
+    const policy = policyOf(task.policy, item.options);
+    const attempt = new Attempt(item, policy, this.parts);
+    const committed = { done: false };
+    try {
+      const returned = attempt.race(() => this.call(task, attempt, committed));
+      // A task that returned at once is not awaited.
+      const value = returned instanceof Promise ? await returned : returned;
+      if (committed.done) return { written: true };
+      if (attempt.stopped) return { stopped: attempt.stopped };
+      if (attempt.handOver) return { commit: handedOver(item) };
+      const output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
+      return { commit: completed(item, output) };
+    } catch (error) {
+      if (committed.done) return { written: true };
+      if (attempt.stopped) return { stopped: attempt.stopped };
+      return { commit: this.failed(item, policy, error), ...(error instanceof OutOfReachError ? { outOfReach: error } : {}) };
+    } finally {
+      attempt.end();
+    }
+  }
+
+  // What is returned may be a promise, as what the task returns may be.
+  private call(task: RunnableTask, attempt: Attempt, committed: { done: boolean }): unknown {
+    const { item } = attempt;
+    const callTask = (manager?: unknown) => task.run(parse(item.input), attempt.context(manager));
+    const returned = task.policy.transactional
+      ? transactionally(this.parts, item, async (manager) => callTask(manager), committed)
+      : callTask();
+    return attempt.handOver || isThenable(returned) ? settled(returned, attempt) : returned;
+  }
+
+  private failed(item: HeldItem, policy: TaskPolicy, error: unknown): TaskCommit {
+    const attempts = item.attempts + 1;
+    const data = {
+      ...toErrorData(error ?? { message: `Task "${item.name}" threw ${error}. Throw an Error that says what happened.` }),
+      attempts,
+    };
+    return failed(item, data, attempts, isRefusedResult(data) ? undefined : this.nextDelay(item, policy, attempts, error));
+  }
+
+  // A `retryOn` of the app that throws has decided nothing: the task is retried as without it, and the log says so.
+  private nextDelay(item: HeldItem, policy: TaskPolicy, attempts: number, error: unknown): number | undefined {
+    const { logger, runtime } = this.parts;
+    try {
+      return nextDelay(policy, attempts, error, runtime.random);
+    } catch (broken) {
+      logger.error(`[${item.name} ${item.id}] retryOn itself threw: ${toErrorData(broken).message} The task is retried as if it had none.`);
+      return nextDelay({ ...policy, retryOn: undefined }, attempts, undefined, runtime.random);
+    }
+  }
+}
+
+async function settled(returned: unknown, attempt: Attempt): Promise<unknown> {
+  const value = await returned;
+  // Asked for without an await, the token may not be stored yet; if it cannot be, the attempt has failed.
+  if (attempt.handOver) await attempt.handOver;
+  return value;
+}
+
+function isThenable(value: unknown): boolean {
+  const mayBe = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return mayBe && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function parse(input: string | null): unknown {
+  return input === null ? undefined : JSON.parse(input);
+}
+
+// A result that cannot be stored will not be storable the next time either.
+function isRefusedResult(error: unknown): boolean {
+  return typeof (error as { code?: unknown })?.code === 'string' && /^RHYTHM_PAYLOAD/.test((error as { code: string }).code);
+}

@@ -1,0 +1,68 @@
+// Runs a transactional task: its writes, its result and the wake-up of its workflow commit together, or not at all.
+
+import { boundIdle, commitWork, isLockTimeout, joinTransaction, stillConnected, wasAnswered } from '../../store/index.js';
+import type { WorkerParts } from '../engine-options.js';
+import { OutOfReachError } from '../out-of-reach.js';
+import { toJsonText } from '../payload.js';
+import type { HeldItem } from '../work/held-work.js';
+import { completed } from './task-commits.js';
+
+// The fenced write locks rows that others need, and only the COMMIT is left to be sent. If this host freezes or disappears in
+// between, the server would keep the locks until TCP gives up, and the parent's turn would wait for them. So the server ends such a
+// transaction well before its worker is declared dead. Its siblings wait for the row of their resume group: they give up first, or
+// each would be silent for its own time, one after the other (six of them kept their work for 60 s).
+const LONGEST_SILENT_MS = 10_000;
+const SHORTEST_SILENT_MS = 1_000;
+
+function boundsOf(deadAfterMs: number): { silentMs: number; lockMs: number } {
+  const silentMs = Math.max(SHORTEST_SILENT_MS, Math.min(LONGEST_SILENT_MS, deadAfterMs / 3));
+  return { silentMs, lockMs: silentMs / 2 };
+}
+
+/** The execution was taken over while the task ran: its transaction is rolled back. */
+export class ClaimLostError extends Error {
+  readonly code = 'RHYTHM_CLAIM_LOST';
+  constructor(readonly executionId: string) {
+    super(`Execution ${executionId} was taken over by another worker. If tasks block the event loop, raise worker.deadAfter.`);
+    this.name = 'ClaimLostError';
+  }
+}
+
+/**
+ * Calls the task inside a transaction of the app's own DataSource, and writes the fenced result last: if the fence was lost
+ * everything is rolled back, so the task takes effect exactly once. It commits alone, never in a group.
+ */
+export async function transactionally(
+  parts: WorkerParts,
+  item: HeldItem,
+  call: (manager: unknown) => Promise<unknown>,
+  committed: { done: boolean },
+): Promise<unknown> {
+  const { appDataSource, store, options, workerId } = parts;
+  if (!appDataSource) throw new Error(`Task "${item.name}" is transactional, but this worker has no DataSource of the app.`);
+  let stage: 'begin' | 'task' | 'commit' = 'begin';
+  try {
+    await appDataSource.transaction(async (manager) => {
+      stage = 'task';
+      const value = await call(manager).catch(async (error: unknown) => {
+        // What a task throws does not say whether its connection lives; the connection does.
+        throw (await stillConnected(manager)) ? error : new OutOfReachError('The connection was lost in the transaction', error);
+      });
+      if (item.dropped) throw new ClaimLostError(item.id);
+      const output = toJsonText(value, `The result of task "${item.name}"`, options);
+      const db = await joinTransaction(manager, store.schema);
+      stage = 'commit';
+      await boundIdle(db, boundsOf(options.deadAfterMs));
+      const { tasks } = await commitWork(db, { workerId, tasks: [completed(item, output)], turns: [], claims: [] });
+      if (!tasks[0]) throw new ClaimLostError(item.id);
+    });
+  } catch (error) {
+    if (stage === 'begin') throw new OutOfReachError('The transaction could not begin', error, { began: false });
+    // Somebody held the rows of the fenced write for too long. The task has done nothing wrong, and nothing of it has an effect.
+    if (stage === 'commit' && isLockTimeout(error)) throw new OutOfReachError('The result could not be written', error, { began: false });
+    if (stage === 'task' || error instanceof ClaimLostError || wasAnswered(error)) throw error;
+    throw new OutOfReachError('The connection was lost at the end of the transaction', error);
+  }
+  committed.done = true;
+  return undefined;
+}

@@ -1,0 +1,64 @@
+// Where large states are stored outside their row: a file system, an object store.
+
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Keeps large snapshots. A reference, once given, must stay readable until it is removed. */
+export interface SnapshotStore {
+  /** Snapshots of more bytes than this go here; smaller ones stay in their row. */
+  readonly thresholdBytes: number;
+  /**
+   * Stores a state before its turn commits, and resolves with the reference that the row keeps. Every call has a name of its own,
+   * safe as a file or object name: two workers may run the same turn, and the loser must not overwrite what the winner's row names.
+   */
+  put(name: string, snapshot: string): Promise<string>;
+  /**
+   * Reads a state, as soon as its `put` has resolved, from every process. Resolves with `undefined` when the store knows that it
+   * has no such state: its run then fails, and a retry goes on once the state is there again. Rejects when it cannot be read
+   * now: its run waits, says so in its `note`, and looks again after 1 s, 2 s, 4 s … and then every minute.
+   */
+  get(reference: string): Promise<string | undefined>;
+  /** Called after the commit that replaced it, or that it was made for in vain; may be called twice. */
+  remove(reference: string): Promise<void>;
+}
+
+/** The store has no such state. */
+export class SnapshotMissingError extends Error {
+  override readonly name = 'SnapshotMissingError';
+  readonly code = 'RHYTHM_SNAPSHOT_MISSING';
+  constructor(readonly reference: string) {
+    super(
+      `The state of this run is stored outside the database, and the snapshot store has no "${reference}". Restore it there, then retry the run: it continues from that state. Its events are kept until then.`,
+    );
+    this.stack = undefined;
+  }
+}
+
+/** Snapshots as files in a folder that every worker can reach. */
+export class FileSnapshotStore implements SnapshotStore {
+  constructor(
+    private readonly folder: string,
+    readonly thresholdBytes = 64 * 1024,
+  ) {}
+
+  async put(name: string, snapshot: string): Promise<string> {
+    await mkdir(this.folder, { recursive: true });
+    await writeFile(join(this.folder, `${name}.json`), snapshot);
+    return `${name}.json`;
+  }
+
+  async get(reference: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.folder, reference), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      // Without the folder itself (a volume that is not mounted) nothing is known of what is in it.
+      await stat(this.folder);
+      return undefined;
+    }
+  }
+
+  async remove(reference: string): Promise<void> {
+    await rm(join(this.folder, reference), { force: true });
+  }
+}

@@ -1,0 +1,168 @@
+// Looks at claimed runs: loads their state and events, runs their turns, and writes what they came to.
+
+import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
+import type { Committer } from '../commit/committer.js';
+import { failedWork } from '../commit/finished-work.js';
+import type { WorkerParts } from '../engine-options.js';
+import { factsOf } from '../execution-facts.js';
+import { OUT_OF_REACH_MS, OutOfReachError, SnapshotsOutOfReachError } from '../out-of-reach.js';
+import { cancelled } from '../tasks/task-commits.js';
+import type { TaskLane } from '../tasks/task-lane.js';
+import type { GiveBack } from '../work/give-back.js';
+import type { HeldItem } from '../work/held-work.js';
+import type { PoisonGuard } from '../work/poison-guard.js';
+import type { Slots } from '../work/slots.js';
+import { reasonOf } from './turn-events.js';
+import type { TurnOutcome, TurnState } from './turn-outcome.js';
+import type { TurnRunner } from './turn-runner.js';
+import type { TurnWriter } from './turn-writer.js';
+import type { VmCache } from './vm-cache.js';
+
+// Runs whose state cannot be reached are looked at after 1 s, 2 s, 4 s … and then as often as this.
+const LONGEST_STATE_WAIT_MS = 60_000;
+// More than wait at one time; the counts of older ones may start over.
+const MOST_UNREACHED = 10_000;
+
+export class TurnLane {
+  /** How often in a row the state of each run could not be reached from here. */
+  private readonly unreached = new Map<string, number>();
+
+  constructor(
+    private readonly parts: WorkerParts,
+    /** For reading states and events. */
+    private readonly link: Link,
+    private readonly slots: Slots,
+    private readonly cache: VmCache,
+    private readonly committer: Committer,
+    private readonly giveBack: GiveBack,
+    private readonly guard: PoisonGuard,
+    private readonly runner: TurnRunner,
+    private readonly writer: TurnWriter,
+    private readonly tasks: TaskLane,
+  ) {}
+
+  /** Runs that have events, and tasks whose events must be read before they run. */
+  async look(items: HeldItem[]): Promise<void> {
+    const states = new Map<string, TurnState>();
+    for (const item of items) {
+      const run = item.type === 'workflow' ? this.cache.take(item.id, item.fence) : undefined;
+      // How much the groups of a run have left is in the database: without it every turn would have to wake the run once more.
+      if (run && !run.grouped) states.set(item.id, { cached: run });
+    }
+    const toLoad = items.filter((item) => item.type === 'workflow' && !states.has(item.id));
+    // Tasks that run after the look keep their slots.
+    const toRun = items.filter((item) => item.run).length;
+    this.slots.acquire('turn', items.length);
+    this.slots.acquire('reserved', toRun);
+    const settled = new Set(items);
+    let failure: { error: unknown } | undefined;
+    try {
+      // The allow-lists of the runs are read meanwhile, so that their turns need not wait for them.
+      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readAllowLists(items)]);
+      for (const run of runs) states.set(run.id, { loaded: run });
+      for (const item of items) {
+        const stored = events.get(item.id) ?? [];
+        if (item.type === 'workflow') await this.advance(item, states.get(item.id), stored);
+        else if (this.actOnEvents(item, stored)) settled.delete(item);
+      }
+    } catch (error) {
+      this.problem('load', error);
+      failure = { error };
+      settled.clear();
+    } finally {
+      for (const item of settled) this.guard.settle(item);
+      this.slots.release('turn', items.length);
+      this.slots.release('reserved', toRun);
+    }
+    if (failure) await this.loadLater(items, failure.error);
+  }
+
+  // The reply that the server refuses may be too large, or the problem may lie in one run: they are looked at one by one, and one
+  // that cannot be loaded alone waits a moment.
+  private async loadLater(items: HeldItem[], error: unknown): Promise<void> {
+    if (isDatabaseError(error) && items.length > 1) {
+      for (const item of items) await this.look([item]);
+      return;
+    }
+    for (const item of items) this.guard.settle(item);
+    if (isDatabaseError(error)) await this.giveBack.later(items, OUT_OF_REACH_MS);
+    else await this.giveBack.now(items);
+  }
+
+  private async readAllowLists(items: readonly HeldItem[]): Promise<void> {
+    const { programs } = this.parts;
+    const reads = items.flatMap((item) => {
+      const list = item.type === 'workflow' ? programs.allowList(item.name, item.version ?? '') : undefined;
+      return list instanceof Promise ? [list] : [];
+    });
+    if (reads.length > 0) await Promise.all(reads);
+  }
+
+  private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
+    const { events } = this.parts;
+    if (item.dropped) return;
+    const cancel = stored.find((event) => event.kind === 'cancel');
+    // A paused run moves only for a cancel, and so does one whose time has not come: the resume and the timer wake them. A run that
+    // was removed needs nothing, not even its events.
+    const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
+    if (!state) await this.giveBack.dropLateEvents([item.id]);
+    if (!state || (rests && !cancel)) return void this.giveBack.end(item);
+    if (events.hasListeners('resumed')) events.emit({ type: 'resumed', ...factsOf(item) });
+    try {
+      const outcome = await this.runner.run(item, state, stored);
+      this.guard.settle(item);
+      this.unreached.delete(item.id);
+      void this.write(item, outcome);
+    } catch (error) {
+      this.problem(`turn of ${item.id}`, error);
+      if (error instanceof SnapshotsOutOfReachError) this.waitForState(item, error);
+      else if (error instanceof OutOfReachError) void this.giveBack.later([item], OUT_OF_REACH_MS);
+      else void this.committer.submit(failedWork(item, error));
+    }
+  }
+
+  private async write(item: HeldItem, outcome: TurnOutcome): Promise<void> {
+    this.tasks.runClaimedAtOnce(await this.writer.write([item], outcome));
+  }
+
+  // Acts on the events of a task. Returns true when it is run: then the task lane settles it.
+  private actOnEvents(item: HeldItem, stored: readonly StoredEvent[]): boolean {
+    if (item.dropped) return false;
+    // Sent before the task was started under that id: a task takes no signals.
+    if (stored.some((event) => event.kind === 'signal')) void this.giveBack.dropLateEvents([item.id]);
+    const cancel = stored.find((event) => event.kind === 'cancel');
+    if (cancel) void this.committer.submit({ items: [item], task: cancelled(item, reasonOf(cancel)), isLastResort: true });
+    else if (item.run) void this.runTask(item);
+    else void this.giveBack.end(item);
+    return !cancel && item.run;
+  }
+
+  // The guard let it pass without a check, because reading its events runs nothing of it; now it is checked.
+  private async runTask(item: HeldItem): Promise<void> {
+    item.lookFirst = false;
+    this.tasks.run(await this.guard.admit([item]));
+  }
+
+  // The run keeps its state and its events, says what it waits for, and is looked at again, less and less often.
+  private waitForState(item: HeldItem, error: SnapshotsOutOfReachError): void {
+    const { unreached } = this;
+    const times = unreached.get(item.id) ?? 0;
+    unreached.set(item.id, times + 1);
+    for (const id of unreached.keys()) if (unreached.size > MOST_UNREACHED) unreached.delete(id);
+    const commit = turnCommit({
+      id: item.id,
+      bucket: item.bucket,
+      fence: item.fence,
+      status: item.status,
+      note: `Waits for the snapshot store. ${error.message}. It is tried again within a minute.`,
+      startedAt: item.claimedAt,
+      timers: [{ kind: 'wake', call: 0, delayMs: Math.min(OUT_OF_REACH_MS * 2 ** times, LONGEST_STATE_WAIT_MS) }],
+      state: { action: 'leave' },
+    });
+    void this.write(item, { commit });
+  }
+
+  private problem(where: string, error: unknown): void {
+    this.parts.events.emit({ type: 'problem', where, error });
+  }
+}

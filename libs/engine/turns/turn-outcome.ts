@@ -1,0 +1,199 @@
+// What a turn came to, as something to be written.
+
+import type { TurnResult } from '../../flow/index.js';
+import { childId, type LoadedRun, type StoredEvent, type TurnCommit, turnCommit } from '../../store/index.js';
+import type { EngineOptions } from '../engine-options.js';
+import { toErrorData } from '../error-data.js';
+import { parentOf } from '../tasks/task-commits.js';
+import type { HeldItem } from '../work/held-work.js';
+import type { RunningFlow } from './programs.js';
+import type { EffectRows } from './turn-effects.js';
+import { cancelErrorOf, IN_MEMORY, sortSignals } from './turn-events.js';
+import type { Note } from './turn-notes.js';
+import { type CachedRun, memoryOf } from './vm-cache.js';
+
+/** What a turn starts from: a run in memory, or its stored state. */
+export type TurnState = { cached: CachedRun } | { loaded: LoadedRun };
+
+/** The turn as it is to be written, and the run to keep in memory once it is. */
+export interface TurnOutcome {
+  commit: TurnCommit;
+  keep?: CachedRun;
+  /** The reference of a snapshot outside the row that is no longer needed once the turn is written. */
+  stale?: string;
+  /** The run of a fused turn. */
+  run?: HeldItem;
+  /** For events. */
+  notes?: readonly Note[];
+  snapshot?: string | null;
+}
+
+/** How a turn that ran to its end came out. */
+export type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
+
+/** What a turn was given and what it made. */
+export interface RunTurn {
+  result: FinishedTurn;
+  flow: RunningFlow;
+  takesSignals: boolean;
+  events: readonly StoredEvent[];
+  signals: readonly StoredEvent[];
+  rows: EffectRows;
+  notes: readonly Note[];
+  /** The whole state, wherever it is stored. */
+  snapshot: string | null;
+  /** Where it is stored, if not in the row. */
+  snapshotRef: string | undefined;
+  /** It ends in an error that a retry may mend. */
+  failing: boolean;
+}
+
+/** The basis of a turn: a commit that changes nothing yet, and what is known of the run before the turn. */
+export class TurnBasis {
+  readonly commit: TurnCommit;
+  readonly cached: CachedRun | undefined;
+  readonly calls: number;
+  readonly wasCancelled: boolean;
+  readonly snapshotRef: string | undefined;
+  /** A state was stored at the fence this turn starts from. */
+  readonly hasState: boolean;
+
+  constructor(
+    private readonly item: HeldItem,
+    state: TurnState,
+    private readonly options: EngineOptions,
+  ) {
+    const loaded = 'loaded' in state ? state.loaded : undefined;
+    const cached = 'cached' in state ? state.cached : undefined;
+    this.cached = cached;
+    this.hasState = cached !== undefined || (loaded !== undefined && (loaded.snapshot !== null || loaded.snapshotRef !== null));
+    this.calls = loaded?.calls ?? cached?.calls ?? 0;
+    this.wasCancelled = item.cancelled || (cached?.cancelled ?? false);
+    this.snapshotRef = loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined;
+    this.commit = turnCommit({
+      id: item.id,
+      bucket: item.bucket,
+      fence: item.fence,
+      status: 'suspended',
+      startedAt: item.claimedAt,
+      parent: parentOf(item),
+      state: { action: 'drop' },
+      remaining: loaded ? (loaded.remaining ?? undefined) : cached?.grouped ? null : undefined,
+      keepNotes: options.maxSteps,
+    });
+  }
+
+  /** Of a turn that ran to its end. */
+  outcome(turn: RunTurn): TurnOutcome {
+    const { result, rows, failing, notes } = turn;
+    const cancelling = result.cancelled;
+    const calls = Math.max(this.calls, rows.lastCall);
+    // The commit that was made for this turn is changed in place: a copy per step was high in the profile.
+    const { commit } = this;
+    commit.children = rows.children;
+    commit.timers = rows.timers;
+    commit.withdrawn = rows.withdrawn;
+    commit.cancels = rows.cancels;
+    commit.logs = notes.length > 0 && this.options.maxSteps > 0 ? [...rows.logs, ...notes] : rows.logs;
+    commit.replies = rows.replies;
+    commit.cancelled = cancelling;
+    commit.cascade = cancelling;
+    const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
+    // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
+    if (!failing) commit.forget = this.forgotten(inbox, calls);
+
+    if (result.status === 'suspended') return this.suspended(turn, result.groups, inbox, calls);
+    const stale = this.snapshotRef;
+    if (this.wasCancelled || cancelling) {
+      commit.status = 'cancelled';
+      // What the clean-up threw, or the reason of the cancel: set in the turn that applies the cancel, kept by the store afterwards.
+      const own = result.status === 'failed' && result.error.name !== 'CancelledError' ? JSON.stringify(result.error) : undefined;
+      commit.error = own ?? cancelErrorIn(turn);
+      return { commit, stale, notes };
+    }
+    if (result.status === 'completed') {
+      commit.status = 'completed';
+      commit.output = result.output;
+      return { commit, stale, notes };
+    }
+    // The snapshot before the turn and its events stay: a retry runs this turn again.
+    commit.status = 'failed';
+    commit.error = JSON.stringify(result.error);
+    commit.state = { action: 'keep', calls };
+    return { commit };
+  }
+
+  /** Of a run that cannot take its turn: a damaged snapshot fails its run, never the worker. */
+  failed(error: unknown): TurnOutcome {
+    const { commit, calls } = this;
+    return { commit: { ...commit, status: 'failed', error: JSON.stringify(toErrorData(error)), state: { action: 'keep', calls } } };
+  }
+
+  /** Of a run that has nothing to clean up, or cannot. */
+  cancelledAtOnce(cancel: StoredEvent): TurnOutcome {
+    return { commit: { ...this.commit, status: 'cancelled', cancelled: true, cascade: true, error: cancelErrorOf(cancel) } };
+  }
+
+  /** Of a run that needs what this worker does not have: nothing is consumed, and it is looked at again after this long. */
+  waiting(note: string, afterMs: number): TurnOutcome {
+    const { item, commit, calls } = this;
+    return {
+      commit: {
+        ...commit,
+        status: item.status === 'pending' || item.status === 'paused' ? item.status : 'suspended',
+        note,
+        timers: [{ kind: 'wake', call: 0, delayMs: afterMs }],
+        state: { action: 'keep', calls },
+      },
+    };
+  }
+
+  private suspended(turn: RunTurn, groups: TurnCommit['groups'], inbox: readonly StoredEvent[], calls: number): TurnOutcome {
+    const { item, commit, cached } = this;
+    const { result, snapshot, snapshotRef } = turn;
+    const { taken, left } = sortSignals(turn.signals, result.consumedSignals);
+    commit.events = inbox.map((event) => event.seq).filter((seq) => seq !== IN_MEMORY);
+    commit.signals = taken;
+    commit.groups = groups;
+    commit.error = cancelErrorIn(turn);
+    if (result.cancelled) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: this.options.cancelGraceMs }];
+    const inRow = snapshotRef === undefined ? snapshot : null;
+    commit.state = { action: 'store', snapshot: inRow, snapshotRef, calls, known: this.hasState };
+    const keep: CachedRun = {
+      flow: turn.flow,
+      takesSignals: turn.takesSignals,
+      // One copy for the life of the cached run: copying it at every step was at the top of the profile.
+      item: cached?.item === item ? item : { ...item },
+      calls,
+      signals: left,
+      grouped: groups.length > 0,
+      cancelled: this.wasCancelled || result.cancelled,
+      snapshotRef: snapshotRef ?? null,
+      bytes: memoryOf(snapshot ?? '', left),
+    };
+    return { commit, keep, stale: this.snapshotRef, notes: turn.notes, snapshot };
+  }
+
+  // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its number
+  // passed the limit is dropped when its own result is consumed. They are dropped several at a time: to drop one costs as much as
+  // to drop twenty, and half as much as the step itself.
+  private forgotten(consumed: readonly StoredEvent[], after: number): string[] {
+    const { item, calls: before } = this;
+    const { maxSteps } = this.options;
+    const atATime = Math.max(1, Math.floor(maxSteps / 20));
+    const limitOf = (calls: number) => Math.floor((calls - maxSteps) / atATime) * atATime;
+    const ids: string[] = [];
+    for (let call = Math.max(1, limitOf(before) + 1); call <= limitOf(after); call++) ids.push(childId(item.id, call));
+    for (const event of consumed) {
+      const isResult = event.kind === 'completed' || event.kind === 'failed';
+      if (isResult && event.call <= limitOf(before)) ids.push(childId(item.id, event.call));
+    }
+    return ids;
+  }
+}
+
+// Only in the turn that applies the cancel.
+function cancelErrorIn({ result, events }: RunTurn): string | undefined {
+  const cancel = result.cancelled ? events.find((event) => event.kind === 'cancel') : undefined;
+  return cancel && cancelErrorOf(cancel);
+}

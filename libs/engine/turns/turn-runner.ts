@@ -1,0 +1,150 @@
+// Runs one turn of a workflow: state and events in, something to be written out.
+
+import { createHash } from 'node:crypto';
+import { type FlowHost, FlowSnapshotError, snapshotHeader } from '../../flow/index.js';
+import type { LoadedRun, StoredEvent } from '../../store/index.js';
+import type { WorkerParts } from '../engine-options.js';
+import { factsOf } from '../execution-facts.js';
+import { OutOfReachError, SnapshotsOutOfReachError } from '../out-of-reach.js';
+import { nextTick } from '../runtime.js';
+import type { HeldItem } from '../work/held-work.js';
+import type { RunningFlow } from './programs.js';
+import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
+import { effectRows, versionsOf } from './turn-effects.js';
+import { toFlowEvents } from './turn-events.js';
+import { contextOf, TurnHost } from './turn-host.js';
+import { turnNotes } from './turn-notes.js';
+import { type FinishedTurn, TurnBasis, type TurnOutcome, type TurnState } from './turn-outcome.js';
+import type { CachedRun } from './vm-cache.js';
+
+/** A run that can take a turn now. */
+type FoundRun = Pick<CachedRun, 'flow' | 'takesSignals'>;
+
+/** What a run needs and the database does not have, with what to do about it. */
+interface Missing {
+  missing: string;
+}
+
+// How long a run waits before it looks again for a program that the database does not have or this worker cannot read.
+const MISSING_PROGRAM_MS = 15_000;
+
+export class TurnRunner {
+  constructor(private readonly parts: WorkerParts) {}
+
+  /** Runs a turn over all stored events of the run. Throws OutOfReachError for what may be reachable later. */
+  async run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): Promise<TurnOutcome> {
+    const basis = new TurnBasis(item, state, this.parts.options);
+    const cancel = events.find((event) => event.kind === 'cancel');
+    const cancelling = cancel !== undefined && !basis.wasCancelled;
+    // Cancelled before its first turn: nothing to clean up, nothing to run.
+    if (cancelling && !basis.hasState) return basis.cancelledAtOnce(cancel);
+    let found: FoundRun | Missing;
+    try {
+      found = 'cached' in state ? state.cached : await this.load(item, state.loaded);
+    } catch (error) {
+      if (error instanceof OutOfReachError) throw error;
+      // Another worker can run it, and the clean-up of a cancelled run too; nothing of it is given up here.
+      if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
+        return basis.waiting(`Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`, MISSING_PROGRAM_MS);
+      // As without its program, below.
+      return cancelling && error instanceof SnapshotMissingError ? basis.cancelledAtOnce(cancel) : basis.failed(error);
+    }
+    // Without its program a cancelled run cannot clean up; it must not wait for ever either.
+    if ('missing' in found)
+      return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
+    // Also for a run in memory: a list that was narrowed since its last turn applies to this one.
+    const allow = this.parts.programs.allowList(item.name, item.version ?? '');
+    found.flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
+    return this.turn(item, basis, found, events);
+  }
+
+  private async turn(item: HeldItem, basis: TurnBasis, { flow, takesSignals }: FoundRun, stored: readonly StoredEvent[]) {
+    const { programs, tasks, options, events, runtime } = this.parts;
+    const fed = toFlowEvents(stored, basis.wasCancelled);
+    const host = new TurnHost(item, runtime);
+    const first = flow.turn(fed.events, host);
+    const result = first.status === 'yielded' ? await this.resume(flow, host) : first;
+    const asked = versionsOf(result.effects, programs);
+    const versions = asked && (await reach(() => asked));
+    const failing = result.status === 'failed' && !basis.wasCancelled && !result.cancelled;
+    const rows = effectRows(item, result.effects, tasks, versions, failing, runtime);
+    const isNoted = !failing && (options.maxSteps > 0 || events.hasListeners('signal-taken') || events.hasListeners('timer-fired'));
+    const notes = isNoted ? turnNotes(result, stored, fed.signals, host, result.status !== 'suspended') : [];
+    const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
+    const snapshotRef = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
+    const given = { flow, takesSignals, events: stored, signals: fed.signals };
+    return basis.outcome({ ...given, result, rows, notes, snapshot, snapshotRef, failing });
+  }
+
+  private async load(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<FoundRun | Missing> {
+    const snapshot = inRow === null && snapshotRef !== null ? await this.readOutside(snapshotRef) : inRow;
+    const fingerprint = snapshot === null ? undefined : snapshotHeader(snapshot).fingerprint;
+    const program = await reach(() => this.parts.programs.load(item.name, item.version ?? '', fingerprint));
+    if (!program) return missing(item, fingerprint);
+    const context = contextOf(item);
+    const flow = snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
+    return { flow, takesSignals: program.takesSignals };
+  }
+
+  // Other work runs between the slices of a long computation, so that the heartbeat is written in time.
+  private async resume(flow: RunningFlow, host: FlowHost): Promise<FinishedTurn> {
+    for (;;) {
+      await nextTick(this.parts.runtime);
+      const result = flow.turn([], host);
+      if (result.status !== 'yielded') return result;
+    }
+  }
+
+  private isLarge(item: HeldItem, snapshot: string): boolean {
+    const { options, events, snapshots } = this.parts;
+    if (snapshot.length > options.snapshotWarnBytes)
+      events.emit({ type: 'snapshot-large', ...factsOf(item), bytes: Buffer.byteLength(snapshot) });
+    return snapshots !== undefined && Buffer.byteLength(snapshot) > snapshots.thresholdBytes;
+  }
+
+  private putOutside(item: HeldItem, snapshot: string): Promise<string> {
+    // Ids may hold any character and be long; the name of a file must not.
+    const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${this.parts.runtime.randomUuid()}`;
+    return reachSnapshots('Its state cannot be written', () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
+  }
+
+  private async readOutside(reference: string): Promise<string> {
+    const { snapshots } = this.parts;
+    const snapshot = await reachSnapshots(`The state "${reference}" cannot be read`, () => {
+      if (!snapshots) throw new Error('This worker has no snapshotStore.');
+      return snapshots.get(reference);
+    });
+    if (snapshot === undefined) throw new SnapshotMissingError(reference);
+    return snapshot;
+  }
+}
+
+// A damaged program (its error has a code of the language) fails its run; everything else may pass.
+async function reach<T>(fetch: () => Promise<T>): Promise<T> {
+  try {
+    return await fetch();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    throw typeof code === 'string' && code.startsWith('FLOW_')
+      ? error
+      : new OutOfReachError('What the turn needs could not be fetched', error);
+  }
+}
+
+async function reachSnapshots<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw new SnapshotsOutOfReachError(what, error);
+  }
+}
+
+function missing({ name, version }: HeldItem, fingerprint: string | undefined): Missing {
+  const which = `version ${version} of workflow "${name}"`;
+  return {
+    missing:
+      fingerprint === undefined
+        ? `${which}, which is not in the database. Start a process that has this text, or restore the definition.`
+        : `program ${fingerprint} of ${which}, which is not in the database. Start a process that has this text and the release of nestjs-rhythm that compiled it, or restore the row in workflow_programs.`,
+  };
+}

@@ -1,0 +1,48 @@
+// Writes turns and what follows from that: the run stays in memory, and a snapshot outside the database that is not needed goes.
+
+import type { TaskCommit } from '../../store/index.js';
+import type { Committer } from '../commit/committer.js';
+import type { CommitResult } from '../commit/finished-work.js';
+import type { WorkerParts } from '../engine-options.js';
+import type { HeldItem } from '../work/held-work.js';
+import type { TurnOutcome } from './turn-outcome.js';
+import type { VmCache } from './vm-cache.js';
+
+export class TurnWriter {
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly cache: VmCache,
+    private readonly committer: Committer,
+  ) {}
+
+  /**
+   * Writes a turn, alone or fused with the end of a task. Returns the children that were claimed at once; by then the run is in
+   * memory, so that the end of such a child is a fused step.
+   */
+  async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<readonly HeldItem[]> {
+    const { commit, run, notes, snapshot } = outcome;
+    const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot });
+    // Only if the commit is certain; otherwise the stored snapshot is the truth.
+    if (outcome.keep && isWritten(result) && result.certain) this.cache.put(outcome.keep, result.fence);
+    this.removeUseless(outcome, result);
+    return result.claimedAtOnce;
+  }
+
+  private removeUseless({ commit, stale }: TurnOutcome, result: CommitResult): void {
+    const made = commit.state.action === 'store' ? commit.state.snapshotRef : undefined;
+    const useless = isWritten(result) ? stale : result.certain ? made : undefined;
+    if (useless) void this.remove(useless);
+  }
+
+  private async remove(reference: string): Promise<void> {
+    try {
+      await this.parts.snapshots?.remove(reference);
+    } catch (error) {
+      this.parts.events.emit({ type: 'problem', where: 'snapshot store', error });
+    }
+  }
+}
+
+function isWritten(result: CommitResult): boolean {
+  return result.turn && !result.refused;
+}

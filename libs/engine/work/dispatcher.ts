@@ -1,0 +1,39 @@
+// Sends claimed executions to their lane: tasks are run, workflows and tasks with events are looked at first.
+
+import type { TaskLane } from '../tasks/task-lane.js';
+import type { TurnLane } from '../turns/turn-lane.js';
+import type { DatabaseClock } from './database-clock.js';
+import type { HeldItem } from './held-work.js';
+import type { PoisonGuard } from './poison-guard.js';
+import type { Slots } from './slots.js';
+
+export class Dispatcher {
+  constructor(
+    private readonly slots: Slots,
+    private readonly clock: DatabaseClock,
+    private readonly guard: PoisonGuard,
+    private readonly tasks: TaskLane,
+    private readonly turns: TurnLane,
+  ) {}
+
+  /** Runs the items of a claim. Never rejects. */
+  async dispatch(claimed: HeldItem[]): Promise<void> {
+    this.clock.read(claimed);
+    // They keep their slots until those that may run have taken their own.
+    this.slots.acquire('reserved', claimed.length);
+    let turns: Promise<void> | undefined;
+    try {
+      const toRun: HeldItem[] = [];
+      const toLookAt: HeldItem[] = [];
+      for (const item of await this.guard.admit(claimed)) {
+        if (item.type !== 'task' || !item.run || item.lookFirst) toLookAt.push(item);
+        else toRun.push(item);
+      }
+      this.tasks.run(toRun);
+      if (toLookAt.length > 0) turns = this.turns.look(toLookAt);
+    } finally {
+      this.slots.release('reserved', claimed.length);
+    }
+    await turns;
+  }
+}

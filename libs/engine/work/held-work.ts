@@ -1,0 +1,161 @@
+// What this worker holds: its claims, the items of each that have not ended, and how to stop them.
+
+import type { Claim, ClaimedItem } from '../../store/index.js';
+import type { Runtime } from '../runtime.js';
+
+/** Why a running item is stopped. */
+export type StopReason = 'cancelled' | 'lost' | 'shutdown' | 'dead';
+
+/** A claimed item in memory. */
+export interface HeldItem extends ClaimedItem {
+  claimId: string;
+  /** The database's clock at the claim, in milliseconds. */
+  claimedAt: number;
+  /** The process's monotonic clock at the same moment. */
+  claimedAtMonotonic: number;
+  /** A task that was woken and is to be run: its events are read first, because a cancel may be among them. */
+  lookFirst?: boolean;
+  /** Set while user code runs for it. */
+  stop?: (reason: StopReason) => void;
+  /** Nothing may be written for it any more. */
+  dropped?: boolean;
+}
+
+/** Items that are being written or given back, and the claims whose rows go with the same write. */
+export interface Ending {
+  readonly claims: readonly string[];
+  /** How many items of each claim. */
+  readonly parts: ReadonlyMap<string, number>;
+}
+
+/** The claims of one worker. */
+export class HeldWork {
+  /** Of each claim whose row is there: the items that are held, and those whose write is in flight. */
+  private readonly open = new Map<string, { left: number; writing: number }>();
+  private readonly items = new Set<HeldItem>();
+  /** Claims that were sent and have not returned. */
+  private readonly expected = new Set<string>();
+  /** Claims of which everything is written and whose row is still there: the next write deletes it. */
+  private spent: string[] = [];
+
+  constructor(private readonly runtime: Runtime) {}
+
+  get size(): number {
+    return this.items.size;
+  }
+
+  /** A claim of this id is about to be sent. */
+  expectClaim(claimId: string): void {
+    this.expected.add(claimId);
+  }
+
+  /** The reply to the claim was lost. If it was written, it is found among the worker's claims and given back. */
+  forgetClaim(claimId: string): void {
+    this.expected.delete(claimId);
+  }
+
+  /** Takes the items of a claim. The same run queued twice is one item; the events of a task are read before its attempt. */
+  take(claim: Pick<Claim, 'claimId' | 'items' | 'now'>): HeldItem[] {
+    this.expected.delete(claim.claimId);
+    const unique = new Map<string, HeldItem>();
+    const claimedAtMonotonic = this.runtime.monotonicNow();
+    for (const item of claim.items) {
+      const twin = unique.get(item.id);
+      if (!twin) {
+        unique.set(item.id, {
+          ...item,
+          claimId: claim.claimId,
+          claimedAt: claim.now,
+          claimedAtMonotonic,
+          lookFirst: false,
+          stop: undefined,
+          dropped: false,
+        });
+      } else if (twin.run !== item.run) {
+        // One row to run it and one to look at it: neither may be lost.
+        twin.run = true;
+        twin.lookFirst = true;
+      }
+    }
+    const held = [...unique.values()];
+    if (held.length > 0) this.open.set(claim.claimId, { left: held.length, writing: 0 });
+    for (const item of held) this.items.add(item);
+    return held;
+  }
+
+  /**
+   * These items are about to be written or given back. A dead worker's work is found by the row of its claim, so that row is
+   * deleted only with the write of the last item, and only when no other write of its items is still in flight: that one may have
+   * to be tried again.
+   */
+  begin(items: readonly HeldItem[]): Ending {
+    const parts = new Map<string, number>();
+    for (const item of items) {
+      const claim = this.items.delete(item) && this.open.get(item.claimId);
+      if (!claim) continue;
+      claim.left--;
+      claim.writing++;
+      parts.set(item.claimId, (parts.get(item.claimId) ?? 0) + 1);
+    }
+    const claims = this.spent;
+    this.spent = [];
+    for (const [claimId, count] of parts) {
+      const claim = this.open.get(claimId);
+      if (claim?.left === 0 && claim.writing === count) claims.push(claimId);
+    }
+    return { claims, parts };
+  }
+
+  /** That write is certain. Not to be called for a write that was given up: its work is found by its claims. */
+  finish({ claims, parts }: Ending): void {
+    for (const claimId of claims) this.open.delete(claimId);
+    for (const [claimId, count] of parts) {
+      const claim = this.open.get(claimId);
+      if (!claim) continue;
+      claim.writing -= count;
+      if (claim.left === 0 && claim.writing === 0) this.spent.push(claimId);
+    }
+  }
+
+  /**
+   * Some of these items are written later than the rest. Returns the rest and them: the rows of their claims stay until they
+   * are written too.
+   */
+  split({ claims, parts }: Ending, later: readonly HeldItem[]): [rest: Ending, later: Ending] {
+    const rest = new Map(parts);
+    const apart = new Map<string, number>();
+    for (const { claimId } of later) {
+      const left = rest.get(claimId);
+      if (left === undefined) continue;
+      rest.set(claimId, left - 1);
+      apart.set(claimId, (apart.get(claimId) ?? 0) + 1);
+    }
+    return [
+      { claims: claims.filter((claimId) => !apart.has(claimId)), parts: rest },
+      { claims: [], parts: apart },
+    ];
+  }
+
+  /** There are rows of claims that only another write deletes. */
+  get hasSpent(): boolean {
+    return this.spent.length > 0;
+  }
+
+  all(): HeldItem[] {
+    return [...this.items];
+  }
+
+  /** The claims among these that this worker does not know: their reply was lost. */
+  unknown(claimIds: readonly string[]): string[] {
+    return claimIds.filter((id) => !this.open.has(id) && !this.expected.has(id));
+  }
+
+  has(item: HeldItem): boolean {
+    return this.items.has(item);
+  }
+
+  /** Every held item of an execution: its task may run while its events are read. */
+  of(executionId: string): HeldItem[] {
+    return [...this.items].filter((item) => item.id === executionId);
+  }
+}

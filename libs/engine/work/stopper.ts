@@ -1,0 +1,28 @@
+// Stops what this worker does for an execution that was taken from it.
+
+import { ANY, type Notifications } from '../../store/index.js';
+import type { VmCache } from '../turns/vm-cache.js';
+import type { HeldWork, StopReason } from './held-work.js';
+
+export class Stopper {
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    private readonly held: HeldWork,
+    private readonly cache: VmCache,
+    hints: Notifications,
+  ) {
+    this.unsubscribe = hints.on('lost', (id) => this.stop(id, 'lost'));
+  }
+
+  /** Stops whatever runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
+  stop(executionId: string, reason: StopReason, fence?: number): void {
+    if (executionId === ANY) return;
+    for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.stop?.(reason);
+    this.cache.drop(executionId);
+  }
+
+  close(): void {
+    this.unsubscribe();
+  }
+}

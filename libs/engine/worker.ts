@@ -1,0 +1,196 @@
+// One life of a worker: claim → admit → run → commit → announce, under one worker id, until it is stopped or declared dead.
+
+import { hostname } from 'node:os';
+import { GOODBYE_MS, giveBackItems, type Link, leave, registerWorker, within } from '../store/index.js';
+import { Announcer } from './commit/announcer.js';
+import { Committer } from './commit/committer.js';
+import { ImmediateClaims } from './commit/immediate-claims.js';
+import type { WorkerParts } from './engine-options.js';
+import { Bells } from './loops/bells.js';
+import { ClaimLoop } from './loops/claim-loop.js';
+import { Heart } from './loops/heart.js';
+import { QueueHead } from './loops/queue-head.js';
+import { TimerLoop } from './loops/timer-loop.js';
+import { VacuumLoop } from './loops/vacuum-loop.js';
+import { sleep } from './runtime.js';
+import { TaskLane } from './tasks/task-lane.js';
+import { FusedStep } from './turns/fused-step.js';
+import { TurnLane } from './turns/turn-lane.js';
+import { TurnRunner } from './turns/turn-runner.js';
+import { TurnWriter } from './turns/turn-writer.js';
+import { VmCache } from './turns/vm-cache.js';
+import { DatabaseClock } from './work/database-clock.js';
+import { Dispatcher } from './work/dispatcher.js';
+import { GiveBack } from './work/give-back.js';
+import { HeldWork } from './work/held-work.js';
+import { PoisonGuard } from './work/poison-guard.js';
+import { Slots } from './work/slots.js';
+import { Stopper } from './work/stopper.js';
+
+const LOCK_MS = 2_000;
+// How long a shutdown waits for the database, beyond its grace: for finished work to be written, and for the rest to be given back.
+// Together with closing the connections (here, then in the store) ten seconds, which is what the documentation says.
+const DRAIN_MS = 5_000;
+const GIVE_BACK_MS = 2_000;
+const LOOK_AGAIN_MS = 10;
+
+export class Worker {
+  readonly id: string;
+  /** Resolves when this worker was declared dead by another and has stopped. */
+  readonly died: Promise<void>;
+  private readonly parts: WorkerParts;
+  private readonly held: HeldWork;
+  private readonly cache: VmCache;
+  private readonly stopper: Stopper;
+  private readonly committer: Committer;
+  private readonly claims: ClaimLoop;
+  private readonly timers: TimerLoop;
+  private readonly heart: Heart;
+  private readonly vacuum: VacuumLoop;
+  private readonly links: readonly Link[];
+  /** Aborted when no new work is taken. */
+  private readonly closing = new AbortController();
+  /** Aborted when nothing is written any more. */
+  private readonly closed = new AbortController();
+
+  constructor(given: Omit<WorkerParts, 'workerId'>) {
+    const { store, options, runtime } = given;
+    this.id = `${options.workerName ?? `${hostname()}-${process.pid}`}-${runtime.newId().slice(-12)}`;
+    const parts: WorkerParts = { ...given, workerId: this.id };
+    this.parts = parts;
+    const [closing, closed] = [this.closing.signal, this.closed.signal];
+    // A row that somebody keeps locked must not hold up all commits.
+    const [reading, writing, aside] = [store.link(), store.link({ lockTimeoutMs: LOCK_MS }), store.link({ lockTimeoutMs: LOCK_MS })];
+    this.links = [reading, writing, aside];
+
+    // What everything below shares.
+    const bells = new Bells(runtime);
+    const slots = new Slots(options.concurrency, bells.claims);
+    const clock = new DatabaseClock(runtime);
+    const head = new QueueHead(options.pollMs, runtime);
+    const held = new HeldWork(runtime);
+    const cache = new VmCache(options.cachedRuns, options.cacheBytes);
+    const stopper = new Stopper(held, cache, store.hints);
+
+    // Commit and announce.
+    const announcer = new Announcer(parts, bells, clock, stopper);
+    const immediate = new ImmediateClaims(parts, bells, head, slots, held, clock, closing);
+    const committer = new Committer(parts, { main: writing, aside }, bells, slots, held, immediate, announcer);
+
+    // Admit, and run in one of the two lanes.
+    const giveBack = new GiveBack(parts, bells, held, committer, closing, closed);
+    const guard = new PoisonGuard(parts, bells, committer, giveBack, closing);
+    const runner = new TurnRunner(parts);
+    const turnWriter = new TurnWriter(parts, cache, committer);
+    const fusedStep = new FusedStep(parts, clock, cache, runner);
+    const tasks = new TaskLane(parts, slots, held, committer, announcer, giveBack, guard, fusedStep, turnWriter);
+    const turns = new TurnLane(parts, reading, slots, cache, committer, giveBack, guard, runner, turnWriter, tasks);
+    const dispatcher = new Dispatcher(slots, clock, guard, tasks, turns);
+
+    // The loops.
+    this.claims = new ClaimLoop(parts, bells, head, held, slots, committer, giveBack, dispatcher);
+    this.timers = new TimerLoop(parts, bells.timers, announcer);
+    this.heart = new Heart(parts, bells.heart, held, cache, stopper, announcer);
+    // Its lock belongs to a session, which a transaction pooler does not keep.
+    this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, committer, parts.events, runtime);
+
+    this.held = held;
+    this.cache = cache;
+    this.stopper = stopper;
+    this.committer = committer;
+    this.died = this.heart.declaredDead.then(() => this.die());
+  }
+
+  async start(): Promise<void> {
+    const { options, store, tasks, events } = this.parts;
+    const { queues, concurrency, codeVersion } = options;
+    const [host, pid] = [hostname(), process.pid];
+    await registerWorker(store.db, { workerId: this.id, host, pid, queues, tasks: tasks.names(), concurrency, codeVersion });
+    this.heart.start();
+    this.timers.start();
+    this.vacuum.start();
+    this.claims.start();
+    events.emit({ type: 'worker-started', workerId: this.id });
+  }
+
+  /** Stops claiming, lets tasks finish within the grace period, aborts the rest and gives their work back at once. */
+  async stop(): Promise<void> {
+    const { options, runtime, events } = this.parts;
+    const { shutdownGraceMs } = options;
+    const graceOver = runtime.monotonicNow() + shutdownGraceMs;
+    this.closing.abort();
+    const claimed = this.claims.stop(Math.max(shutdownGraceMs, GOODBYE_MS));
+    await within(claimed, shutdownGraceMs);
+    while (this.held.size > 0 && runtime.monotonicNow() < graceOver) await sleep(runtime, LOOK_AGAIN_MS);
+    this.abortHeld();
+    await claimed;
+    await this.committer.drained(DRAIN_MS);
+    // What could not be written by now is found by the next sweep of another worker; what finishes later has lost its fence.
+    this.committer.stop();
+    // A claim may have returned as late as after the grace.
+    this.abortHeld();
+    if (!(await within(this.giveBackAll(), GIVE_BACK_MS))) this.problem('give back', new Error('The database did not reply.'));
+    await this.close();
+    events.emit({ type: 'worker-stopped', workerId: this.id });
+  }
+
+  /** For a worker that could not start: it did nothing, and leaves nothing behind. */
+  async discard(): Promise<void> {
+    this.closing.abort();
+    await this.claims.stop();
+    await this.close();
+  }
+
+  // Declared dead: others have its work. Whatever it still does is stopped, and nothing of it may be written.
+  private async die(): Promise<void> {
+    // A worker that is being stopped gives its work back itself, and does not start over.
+    if (this.closing.signal.aborted) return new Promise(() => undefined);
+    this.closing.abort();
+    this.parts.events.emit({ type: 'worker-declared-dead', workerId: this.id });
+    this.committer.stop();
+    for (const item of this.held.all()) {
+      item.dropped = true;
+      item.stop?.('dead');
+    }
+    try {
+      await this.claims.stop();
+      await this.close();
+    } catch (error) {
+      this.problem('end of a worker that was declared dead', error);
+    }
+  }
+
+  private async close(): Promise<void> {
+    this.closed.abort();
+    this.stopper.close();
+    this.cache.clear();
+    await Promise.all([this.timers.stop(), this.vacuum.stop(), this.heart.stop(), ...this.links.map((link) => link.close())]);
+  }
+
+  private abortHeld(): void {
+    for (const item of this.held.all()) item.stop?.('shutdown');
+  }
+
+  // Gives back what is held, and removes the worker: its claims are gone by then, or are found by a sweep.
+  private async giveBackAll(): Promise<void> {
+    const { store } = this.parts;
+    const items = this.held.all();
+    if (items.length > 0) {
+      for (const item of items) item.dropped = true;
+      const { claims } = this.held.begin(items);
+      try {
+        const given = await giveBackItems(store.db, this.id, items, claims);
+        for (const queue of new Set(given.map((item) => item.queue))) store.hints.hint('work', queue);
+      } catch (error) {
+        // The database is away: the next sweep of another worker finds the claims of a silent worker.
+        this.problem('give back', error);
+      }
+    }
+    await this.heart.stop();
+    await leave(store.db, this.id).catch((error) => this.problem('leave', error));
+  }
+
+  private problem(where: string, error: unknown): void {
+    this.parts.events.emit({ type: 'problem', where, error });
+  }
+}
