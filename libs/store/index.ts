@@ -15,7 +15,7 @@ export { boundIdle } from './bound-idle.js';
 export { bringForward } from './bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './claim-work.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
-export type { EagerClaim } from './commit/effects-commit.js';
+export type { ImmediateClaim } from './commit/effects-commit.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
 export { type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
 export { createCompletionToken, findToken, type TokenTarget } from './completion-token.js';

@@ -19,7 +19,7 @@ export class CommitBuilder {
   readonly values: unknown[] = [];
 
   /** Hopeful: everybody is taken to win, and the statement fails as a whole if somebody did not. */
-  constructor(readonly hopeful: boolean) {}
+  constructor(readonly optimistic: boolean) {}
 
   /** Keeps the rows of an unnest `d` whose turn won its fence. */
   get ofWinner(): string {
@@ -28,12 +28,12 @@ export class CommitBuilder {
 
   /** True for numbers that are not among the losers. */
   won(losers: 'lost_tasks' | 'lost_turns', number: string): string {
-    return this.hopeful ? 'true' : `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
+    return this.optimistic ? 'true' : `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
   }
 
-  /** The numbers of items, by which losers are known; of no use to a hopeful commit. */
+  /** The numbers of items, by which losers are known; of no use to a optimistic commit. */
   numbers(numbers: readonly number[]): Columns[number] {
-    return this.hopeful ? ['integer', [], null] : ['integer', numbers];
+    return this.optimistic ? ['integer', [], null] : ['integer', numbers];
   }
 
   /**
@@ -57,7 +57,7 @@ export class CommitBuilder {
 
   /** The statement: every part as a CTE, and `answer` behind them. */
   statement(answer: string): Statement {
-    const key = `${this.hopeful ? 'hopeful' : 'careful'}:${this.names.join('+')}`;
+    const key = `${this.optimistic ? 'optimistic' : 'careful'}:${this.names.join('+')}`;
     let statement = statements.get(key);
     if (!statement) {
       const text = `WITH ${this.texts.map((part) => part()).join(',\n')}\n${answer}`;

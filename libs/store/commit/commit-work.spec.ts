@@ -1,4 +1,4 @@
-// A hopeful commit that meets a lost fence writes what the careful one would have written.
+// A optimistic commit that meets a lost fence writes what the careful one would have written.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../test/support/index.js';
@@ -38,7 +38,7 @@ const done = (id: string, fence: number, parent: string, call: number): TaskComm
   parent: { id: parent, bucket: bucketOf(parent), call },
 });
 
-describe('a hopeful commit', () => {
+describe('a optimistic commit', () => {
   let ids: string[];
   // Both were started by one statement, so they are at the same fence.
   let first: number;
@@ -51,8 +51,8 @@ describe('a hopeful commit', () => {
     );
     first = (await claimWork(store.db, WORKER, 'claim', ['default'], 10)).items[0].fence;
   });
-  const commit = (tasks: TaskCommit[], turns: TurnCommit[], hopeful = true) =>
-    commitWork(store.db, { workerId: WORKER, tasks, turns, claims: ['claim'], hopeful });
+  const commit = (tasks: TaskCommit[], turns: TurnCommit[], optimistic = true) =>
+    commitWork(store.db, { workerId: WORKER, tasks, turns, claims: ['claim'], optimistic });
   const queued = async () =>
     (await rows<{ id: string }>('SELECT execution_id AS id FROM rhythm.work_queue ORDER BY seq')).map(({ id }) => id).sort();
 
@@ -87,14 +87,14 @@ describe('a hopeful commit', () => {
     expect(new Set(await queued())).toEqual(new Set([ids[0]]));
   });
 
-  describe.each([true, false])('with a fused step (hopeful: %s)', (hopeful) => {
+  describe.each([true, false])('with a fused step (optimistic: %s)', (optimistic) => {
     let fence: number;
     // Both runs wait for their first step; those steps end, and the turns that follow were run without a look.
     const steps = (signals: number[] = []) =>
       commit(
         ids.map((id) => done(childId(id, 1), fence, id, 1)),
-        ids.map((id, needs) => suspended(id, fence, 1, { needs, unlooked: { takesSignals: true, signals } })),
-        hopeful,
+        ids.map((id, needs) => suspended(id, fence, 1, { needs, unread: { takesSignals: true, signals } })),
+        optimistic,
       );
     const send = async () => {
       await sendSignals(store.db, [{ executionId: ids[0], name: 'go' }]);

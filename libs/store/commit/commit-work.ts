@@ -11,7 +11,7 @@ import {
   addReplies,
   addTimers,
   addWithdrawals,
-  type EagerClaim,
+  type ImmediateClaim,
 } from './effects-commit.js';
 import { addLostOrders, addMarks, addParents } from './endings-commit.js';
 import { addInsistence, wasGivenUp } from './fence-losers.js';
@@ -26,9 +26,9 @@ export interface WorkCommit {
   /** Claims whose last item is in this group. */
   claims: readonly string[];
   /** Children of these turns that the worker takes at once. */
-  eager?: EagerClaim;
+  immediate?: ImmediateClaim;
   /** Write first what holds when nobody lost a fence; only if somebody did, write it the careful way. Not inside a transaction. */
-  hopeful?: boolean;
+  optimistic?: boolean;
   /** The tasks are ended because they waited too long: only if none of them has been marked as started. */
   onlyUnstarted?: boolean;
 }
@@ -50,7 +50,7 @@ export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOu
   // A transactional task has written its own end; when its claim holds more, nothing is left to write.
   const fence = newFence();
   if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence };
-  if (work.hopeful && turns.length + tasks.length > 0) {
+  if (work.optimistic && turns.length + tasks.length > 0) {
     try {
       await write(db, work, fence, true);
       return { tasks: tasks.map(() => true), turns: turns.map(() => true), fence };
@@ -65,15 +65,15 @@ export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOu
 
 async function write(
   db: Runner,
-  { workerId, tasks, turns, claims, eager, onlyUnstarted = false }: WorkCommit,
+  { workerId, tasks, turns, claims, immediate, onlyUnstarted = false }: WorkCommit,
   fence: number,
-  hopeful: boolean,
+  optimistic: boolean,
 ): Promise<{ kind: 'task' | 'turn'; n: number }[]> {
-  const commit = new CommitBuilder(hopeful);
+  const commit = new CommitBuilder(optimistic);
   if (tasks.length > 0) addTasks(commit, workerId, fence, tasks, fusions(tasks, turns), onlyUnstarted);
   if (turns.length > 0) {
     addTurns(commit, workerId, fence, turns);
-    addChildren(commit, workerId, fence, turns, eager);
+    addChildren(commit, workerId, fence, turns, immediate);
     addReplies(commit, turns);
     addTimers(commit, turns);
     addWithdrawals(commit, turns);
@@ -95,7 +95,7 @@ async function write(
   }
   // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes a statement of one
   // step half as long again. So a worker first writes what holds when all win, and insists on it.
-  if (hopeful) {
+  if (optimistic) {
     const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const, ['renewed', knownStates(turns)] as const];
     addInsistence(commit, expected, nothingUnseen(turns));
   }
@@ -103,7 +103,7 @@ async function write(
     tasks.length > 0 ? `SELECT 'task' AS kind, n FROM ended` : '',
     turns.length > 0 ? `SELECT 'turn' AS kind, n FROM turned` : '',
   ];
-  const answer = hopeful ? 'SELECT n FROM all_won' : winners.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false';
+  const answer = optimistic ? 'SELECT n FROM all_won' : winners.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false';
   return db.rows(commit.statement(answer), commit.values);
 }
 

@@ -23,7 +23,7 @@ const owner = (commit: CommitBuilder, items: readonly Owned<unknown>[]) =>
   ] as const;
 
 /** Children that their own worker takes at once: they are born claimed, without a row in the queue. */
-export interface EagerClaim {
+export interface ImmediateClaim {
   claimId: string;
   /** Ids of the children. */
   ids: readonly string[];
@@ -35,10 +35,10 @@ export function addChildren(
   workerId: string,
   fence: number,
   turns: readonly TurnCommit[],
-  eager?: EagerClaim,
+  immediate?: ImmediateClaim,
 ): void {
   const children = each(turns, (turn) => turn.children);
-  const chosen = new Set(eager?.ids);
+  const chosen = new Set(immediate?.ids);
   const atOnce = children.filter(({ item }) => chosen.has(item.id));
   const queued = chosen.size === 0 ? children : children.filter(({ item }) => !chosen.has(item.id));
   if (queued.length > 0) {
@@ -55,9 +55,9 @@ export function addChildren(
     );
     addRefused(commit, queued);
   }
-  if (!eager || atOnce.length === 0) return;
+  if (!immediate || atOnce.length === 0) return;
   commit.add(
-    `eager-children${timed(atOnce)}`,
+    `immediate-children${timed(atOnce)}`,
     columnsOf(commit, atOnce),
     (unnest, worker, claim, first) => `${born(commit, 'born_claimed', unnest, first, false, timed(atOnce) !== '')}, taken_at_once AS (
       INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
@@ -65,7 +65,7 @@ export function addChildren(
     )`,
     [
       ['text', workerId],
-      ['text', eager.claimId],
+      ['text', immediate.claimId],
       ['bigint', fence],
     ],
   );

@@ -11,8 +11,8 @@ import type { TurnCommit } from './turn-commit.js';
  * are being replaced, and a row that one statement updates it cannot delete.
  */
 export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
-  // In a hopeful commit the parents of fused children have moved with them, or nothing of it is written.
-  const moved = new Set(commit.hopeful ? turns.map((turn) => turn.needs) : []);
+  // In a optimistic commit the parents of fused children have moved with them, or nothing of it is written.
+  const moved = new Set(commit.optimistic ? turns.map((turn) => turn.needs) : []);
   const fromTasks = tasks.some((task, n) => task.parent && isEnd(task.status) && !moved.has(n));
   const fromTurns = turns.some((turn) => turn.parent && isEnd(turn.status));
   if (!fromTasks && !fromTurns) return;

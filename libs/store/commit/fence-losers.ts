@@ -12,7 +12,7 @@ const GIVEN_UP = 'rhythm: somebody else moved an execution of this group, the co
  * losers: looking for a winner among n winners is quadratic (PostgreSQL walks the array), looking among no losers is free.
  */
 export function addLost(commit: CommitBuilder, losers: 'lost_tasks' | 'lost_turns', winners: string, tried: number): void {
-  if (commit.hopeful) return;
+  if (commit.optimistic) return;
   commit.add(
     losers,
     [],
@@ -57,7 +57,7 @@ export function addInsistence(
 
 const NO_CONDITION: Condition = { name: '', scalars: [], text: () => 'true' };
 
-/** True when that is why a hopeful commit failed, or when it started a child that the winner of a race has started too. */
+/** True when that is why a optimistic commit failed, or when it started a child that the winner of a race has started too. */
 export function wasGivenUp(error: unknown): boolean {
   return isDatabaseError(error) && (error.message.includes(GIVEN_UP) || error.code === UNIQUE_VIOLATION);
 }

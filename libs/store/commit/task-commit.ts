@@ -48,8 +48,10 @@ export function addTasks(
 ): void {
   const outputs = tasks.map((task) => jsonColumns(task.output));
   const errors = tasks.map((task) => jsonColumns(task.error));
-  // In a hopeful commit the parents of fused children have moved with them, or nothing of it is written.
-  const parents = tasks.map(({ status, parent }, n) => (isEnd(status) && !(commit.hopeful && fusedWith[n] !== null) ? parent : undefined));
+  // In a optimistic commit the parents of fused children have moved with them, or nothing of it is written.
+  const parents = tasks.map(({ status, parent }, n) =>
+    isEnd(status) && !(commit.optimistic && fusedWith[n] !== null) ? parent : undefined,
+  );
   const columns: Columns = [
     commit.numbers(tasks.map((_, n) => n)),
     ['text', tasks.map((task) => task.id)],
@@ -64,11 +66,11 @@ export function addTasks(
     ['text', parents.map((parent) => parent?.id ?? null), null],
     ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
     ['integer', parents.map((parent) => parent?.call ?? null), null],
-    ['integer', commit.hopeful ? [] : fusedWith, null],
+    ['integer', commit.optimistic ? [] : fusedWith, null],
   ];
   // Nobody is told of ordinary ends whose parents have moved already.
   const told =
-    commit.hopeful && areUsual(columns)
+    commit.optimistic && areUsual(columns)
       ? ''
       : `, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload`;

@@ -71,7 +71,7 @@ export interface TurnCommit {
    * Run without a look at the stored events: only if there are none, and no signals that wait but these (sequence numbers).
    * Signals matter only to a run that takes any.
    */
-  unlooked?: { takesSignals: boolean; signals: readonly number[] };
+  unread?: { takesSignals: boolean; signals: readonly number[] };
 }
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -108,7 +108,7 @@ export function turnCommit(
     keepNotes: given.keepNotes ?? 0,
     again: given.again,
     needs: given.needs,
-    unlooked: given.unlooked,
+    unread: given.unread,
   };
 }
 
@@ -120,8 +120,8 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
   const outputs = turns.map((turn) => jsonColumns(turn.output));
   const errors = turns.map((turn) => jsonColumns(turn.error));
   const parents = turns.map(({ status, parent }) => (isEnd(status) ? parent : undefined));
-  const fused = !commit.hopeful && turns.some((turn) => turn.needs !== undefined);
-  const unlooked = !commit.hopeful && turns.some((turn) => turn.unlooked !== undefined);
+  const fused = !commit.optimistic && turns.some((turn) => turn.needs !== undefined);
+  const unread = !commit.optimistic && turns.some((turn) => turn.unread !== undefined);
   const columns: Columns = [
     commit.numbers(turns.map((_, n) => n)),
     ['text', turns.map((turn) => turn.id)],
@@ -136,16 +136,16 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
     ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
     ['text', parents.map((parent) => parent?.id ?? null), null],
     ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
-    ['integer', commit.hopeful ? [] : turns.map((turn) => turn.needs ?? null), null],
-    ...(unlooked ? [['text', turns.map((turn) => (turn.unlooked ? `{${turn.unlooked.signals}}` : null))] as const] : []),
+    ['integer', commit.optimistic ? [] : turns.map((turn) => turn.needs ?? null), null],
+    ...(unread ? [['text', turns.map((turn) => (turn.unread ? `{${turn.unread.signals}}` : null))] as const] : []),
   ];
   const told =
-    commit.hopeful && areUsual(columns)
+    commit.optimistic && areUsual(columns)
       ? ''
       : `, d.parent_id, d.parent_bucket, e.parent_call,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload`;
   commit.add(
-    `${unlooked ? 'unlooked-' : ''}${fused ? 'fused-' : ''}turns`,
+    `${unread ? 'unread-' : ''}${fused ? 'fused-' : ''}turns`,
     columns,
     (unnest, worker, next) => `turned AS (
       UPDATE rhythm.executions e SET status = d.status, fence = ${next}, crashes = 0, note = d.note,
@@ -154,10 +154,10 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, statement_timestamp()) ELSE e.cancelled_at END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs${unlooked ? ', known' : ''})
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs${unread ? ', known' : ''})
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
-        ${unlooked ? `AND (d.known IS NULL OR (${NOTHING_UNSEEN}))` : ''}
+        ${unread ? `AND (d.known IS NULL OR (${NOTHING_UNSEEN}))` : ''}
       RETURNING d.n, e.id, e.bucket, e.status${told}
     )`,
     [
@@ -168,7 +168,7 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
   addLost(commit, 'lost_turns', 'turned', turns.length);
   addStates(commit, turns);
   addConsumed(commit, turns);
-  if (!commit.hopeful || turns.some((turn) => turn.again)) addLosers(commit, turns);
+  if (!commit.optimistic || turns.some((turn) => turn.again)) addLosers(commit, turns);
 }
 
 // A fused turn was run with a result that is in memory only. Events that were committed before this statement come before that
@@ -185,26 +185,26 @@ const NOTHING_UNSEEN = `(SELECT 1 FROM rhythm.inbox i WHERE i.execution_id = d.i
 // together. Looking for signals costs as much again, so only runs whose program can wait for one pay for it. Nothing is written,
 // so the WAL is the same. (An event must not change the run's row, or the fence would tell: senders only insert.)
 export function nothingUnseen(turns: readonly TurnCommit[]): Condition | undefined {
-  const unlooked = turns.filter((turn) => turn.unlooked);
-  if (unlooked.length === 0) return undefined;
+  const unread = turns.filter((turn) => turn.unread);
+  if (unread.length === 0) return undefined;
   const texts = (of: readonly TurnCommit[]) =>
     arrayBytes(
       'text',
       of.map(({ id }) => id),
     );
   const noEvents = (ids: string) => `NOT EXISTS (SELECT 1 FROM rhythm.inbox i WHERE i.execution_id = ANY(${ids}))`;
-  const takers = unlooked.filter((turn) => turn.unlooked?.takesSignals);
-  if (takers.length === 0) return { name: 'no-events', scalars: [['text[]', texts(unlooked)]], text: noEvents };
+  const takers = unread.filter((turn) => turn.unread?.takesSignals);
+  if (takers.length === 0) return { name: 'no-events', scalars: [['text[]', texts(unread)]], text: noEvents };
   return {
     name: 'no-events-or-signals',
     scalars: [
-      ['text[]', texts(unlooked)],
+      ['text[]', texts(unread)],
       ['text[]', texts(takers)],
       [
         'bigint[]',
         arrayBytes(
           'bigint',
-          takers.flatMap((turn) => turn.unlooked?.signals ?? []),
+          takers.flatMap((turn) => turn.unread?.signals ?? []),
         ),
       ],
     ],
@@ -215,7 +215,7 @@ export function nothingUnseen(turns: readonly TurnCommit[]): Condition | undefin
 
 type StoredState = Extract<TurnCommit['state'], { action: 'store' }>;
 
-/** States that replace one which is there: a hopeful commit writes over them without asking whether they are. */
+/** States that replace one which is there: a optimistic commit writes over them without asking whether they are. */
 export function knownStates(turns: readonly TurnCommit[]): number {
   return turns.filter(({ state }) => state.action === 'store' && state.known).length;
 }
@@ -231,7 +231,7 @@ function addStates(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       ['text', states.map(({ state }) => state.snapshotRef ?? null), null],
       ['integer', states.map(({ state }) => state.calls)],
     ] as const;
-  const known = commit.hopeful ? stored.filter(({ state }) => state.known) : [];
+  const known = commit.optimistic ? stored.filter(({ state }) => state.known) : [];
   if (known.length > 0) {
     // ON CONFLICT would lock each row with a record of its own before it writes it.
     commit.add(
