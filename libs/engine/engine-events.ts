@@ -24,7 +24,10 @@ export type EngineEvent =
   | ({ type: 'resumed' } & ExecutionFacts)
   /** A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for. */
   | ({ type: 'suspended'; readonly waitsFor: readonly PendingDescription[] } & ExecutionFacts)
-  /** `durationMs`: since its claim for a task, since its start for a workflow (null where this worker does not know it). */
+  /**
+   * `attempts`: how often the task was run; 1 for a workflow. `durationMs`: since its claim for a task, since its start for a
+   * workflow; null where this worker does not know it.
+   */
   | ({ type: 'finished'; status: 'completed' | 'failed' | 'cancelled'; attempts: number; durationMs: number | null } & ExecutionFacts)
   | ({ type: 'retried'; attempt: number; delayMs: number; error: { name: string; message: string } } & ExecutionFacts)
   /** What this worker did for it was dropped: another one has it. */

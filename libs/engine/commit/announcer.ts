@@ -81,7 +81,8 @@ export class Announcer {
     if (task.status === 'pending') this.retried(item, task);
     else if (task.status !== 'suspended') {
       if (item.parentCall !== null && !fused) queues.add(ANY);
-      this.ended(item, task.status, task.attempts);
+      // The stored count is of attempts that failed.
+      this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts);
     }
     // A cancel takes a task from whoever runs it.
     if (task.control) {
@@ -104,7 +105,7 @@ export class Announcer {
     const { status } = turn;
     if (status === 'completed' || status === 'failed' || status === 'cancelled') {
       if (run.parentCall !== null) queues.add(ANY);
-      this.ended(run, status, run.attempts);
+      this.ended(run, status, 1);
     } else if (events.hasListeners('suspended')) {
       events.emit({
         type: 'suspended',
