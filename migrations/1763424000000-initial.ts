@@ -20,15 +20,22 @@ function schemaOf(runner: QueryRunner): string {
 }
 
 // `COLLATE "C"` on ids and queue names: byte order is faster to compare, and the children of a run are one range of the key.
-// fillfactor 40 keeps room on the page for the one or two updates of a run, so that they stay HOT.
-// What never changes comes first in `executions`, what every update writes last: an update logs the bytes between the first
-// and the last change, so inputs and names are not written to the WAL again (task end 350 → 165 bytes).
+// fillfactor 40 leaves room on the page for the one or two updates of a run, so that they are HOT updates.
+// In `executions`, columns that never change come first and those that every update writes come last: an update logs the bytes
+// between the first and the last change, so inputs and names are not written to the WAL again (task end 350 → 165 bytes).
 const UP = [
+  // The time of all executions: every statement and every default reads it, so that a test can replace it and move time. The planner
+  // inlines it, so it costs nothing at run time and indexes on times are used as before.
+  // It is the start of the statement and not of the transaction (now()): a start or a signal may be part of a long transaction of the
+  // caller, and a delay counts from the call. It is not clock_timestamp(), which is volatile and could not be used by an index.
+  // Whether a worker is alive is a matter of real time, so heartbeats have defaults of their own.
+  // RETURN instead of a string: the body is parsed once, here, and does not depend on the search_path of its callers.
+  `CREATE FUNCTION rhythm.clock() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE RETURN statement_timestamp()`,
   `CREATE SEQUENCE rhythm.queue_seq`,
   `CREATE SEQUENCE rhythm.event_seq`,
   `CREATE SEQUENCE rhythm.activation_seq`,
   `CREATE TABLE rhythm.executions (
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     bucket smallint NOT NULL,
     priority smallint NOT NULL DEFAULT 0,
     parent_call integer,
@@ -95,7 +102,7 @@ const UP = [
     name text NOT NULL,
     payload json,
     dedupe_key text COLLATE "C",
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     consumed_at timestamptz,
     CONSTRAINT signals_pkey PRIMARY KEY (execution_id, bucket, seq)
   )`,
@@ -103,7 +110,7 @@ const UP = [
   `CREATE TABLE rhythm.claims (
     worker_id text COLLATE "C" NOT NULL,
     claim_id text COLLATE "C" NOT NULL,
-    claimed_at timestamptz NOT NULL DEFAULT now(),
+    claimed_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     ids text[] COLLATE "C" NOT NULL,
     buckets smallint[] NOT NULL,
     fences bigint[] NOT NULL,
@@ -126,7 +133,7 @@ const UP = [
     allow jsonb NOT NULL,
     allow_seen jsonb NOT NULL,
     activation bigint NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     CONSTRAINT workflow_definitions_pkey PRIMARY KEY (name, version)
   )`,
   `CREATE TABLE rhythm.workflow_programs (
@@ -134,7 +141,7 @@ const UP = [
     version text COLLATE "C" NOT NULL,
     fingerprint text COLLATE "C" NOT NULL,
     program text NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     CONSTRAINT workflow_programs_pkey PRIMARY KEY (name, version, fingerprint)
   )`,
   `CREATE TABLE rhythm.workflow_execution_context (
@@ -145,7 +152,7 @@ const UP = [
     calls integer NOT NULL DEFAULT 0,
     CONSTRAINT workflow_execution_context_pkey PRIMARY KEY (execution_id, bucket)
   ) WITH (fillfactor = 50)`,
-  // lz4 writes a large snapshot in less than half of pglz's time (docs/adr/0008); a server built without it keeps its default.
+  // lz4 compresses a large snapshot in less than half the time of pglz (docs/adr/0008); a server built without it keeps its default.
   `DO $$ BEGIN
     ALTER TABLE rhythm.workflow_execution_context ALTER COLUMN snapshot SET COMPRESSION lz4;
   EXCEPTION WHEN feature_not_supported THEN NULL;
@@ -167,7 +174,7 @@ const UP = [
     execution_id text COLLATE "C" NOT NULL,
     bucket smallint NOT NULL,
     status text NOT NULL,
-    marked_at timestamptz NOT NULL DEFAULT now(),
+    marked_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     CONSTRAINT marked_executions_pkey PRIMARY KEY (execution_id, bucket)
   )`,
   `CREATE INDEX marked_executions_status ON rhythm.marked_executions (status, marked_at)`,
@@ -175,7 +182,7 @@ const UP = [
     execution_id text COLLATE "C" NOT NULL,
     bucket smallint NOT NULL,
     seq bigint NOT NULL,
-    at timestamptz NOT NULL DEFAULT now(),
+    at timestamptz NOT NULL DEFAULT rhythm.clock(),
     kind text NOT NULL,
     worker_id text,
     detail jsonb,
@@ -195,7 +202,7 @@ const UP = [
     CONSTRAINT schema_info_pkey PRIMARY KEY (id)
   )`,
   `INSERT INTO rhythm.schema_info (id, version, min_code_version) VALUES (1, 1, 1)`,
-  // One status column for people: what is claimed at its present fence is running, and the worker is the one that holds it.
+  // One status column for people: an execution that is claimed at its present fence is running, and its worker is the one that claimed it.
   `CREATE VIEW rhythm.execution_status AS
     SELECT e.id, e.type, e.target_name, e.queue, e.priority,
       CASE WHEN h.worker_id IS NOT NULL AND e.status IN ('pending', 'suspended') THEN 'running' ELSE e.status END AS status,
@@ -216,4 +223,5 @@ const DOWN = [
     rhythm.workflow_execution_context, rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
     rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
+  `DROP FUNCTION rhythm.clock()`,
 ];

@@ -1,4 +1,4 @@
-// Every migration, oldest first, as the explicit list that a DataSource needs.
+// Every migration, oldest first, as the explicit array that a DataSource needs.
 
 import { Initial1763424000000 } from './1763424000000-initial.js';
 

@@ -1,4 +1,4 @@
-// The shop: its own tables through @nestjs/typeorm, and Rhythm beside them on the same database.
+// The shop: its own tables through @nestjs/typeorm, and Rhythm on the same database.
 
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';

@@ -1,4 +1,4 @@
-// Starts the shop, as an HTTP server or (RHYTHM_ROLE=worker) as a process that only runs work. See sample-app/README.md.
+// Starts the shop: an HTTP server, or with RHYTHM_ROLE=worker a process that only runs work. See sample-app/README.md.
 
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The demo shortens what takes days. */
+/** Lets the demo shorten the waits that otherwise take days. */
 function fromEnvironment(): Partial<ShopOptions> {
   const { SHOP_REVIEW_AFTER, SHOP_PRINTER_MS } = process.env;
   return {

@@ -1,4 +1,4 @@
-// The shop over HTTP: an order placed, approved, shipped; rejected, out of stock, cancelled; and looked at while it waits.
+// The shop over HTTP: an order that is placed, approved and shipped; rejected, out of stock, cancelled; or shown while it waits.
 
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -39,14 +39,14 @@ describe('the shop', () => {
     (await source.getRepository(LedgerEntry).find({ where: { orderId }, order: { id: 'ASC' } })).map((entry) => entry.kind);
   const stock = async () => (await source.getRepository(Stock).findOneByOrFail({ sku: 'LAMP-3' })).available;
 
-  it('ships a small order without asking anybody', async () => {
+  it('ships a small order without approval', async () => {
     await place('small').expect(202, { id: 'small' });
     expect(await result('small')).toEqual({ orderId: 'small', total: 129.5, tracking: 'OS-small-1' });
     expect((await ledger('small')).sort()).toEqual(['label', 'payment', 'reservation']);
     expect(await source.getRepository(Order).findOneBy({ id: 'small' })).toMatchObject({ status: 'done', tracking: 'OS-small-1' });
   });
 
-  it('waits for the approval of a large one, and shows the line it waits at', async () => {
+  it('waits for the approval of a large order, and shows the line at which it waits', async () => {
     await place('large', lamp(5)).expect(202);
     await eventually(async () => {
       const { body } = await http().get('/orders/large').expect(200);
@@ -65,7 +65,7 @@ describe('the shop', () => {
     expect(await result('large')).toMatchObject({ tracking: 'OS-large-1' });
   });
 
-  it('gives the money and the goods back when the approval is refused', async () => {
+  it('refunds the payment and releases the stock when the approval is refused', async () => {
     const before = await stock();
     await place('refused', lamp(5)).expect(202);
     await http().post('/orders/refused/approval').send({ approved: false, by: 'ann' }).expect(202);
@@ -74,7 +74,7 @@ describe('the shop', () => {
     expect(await stock()).toBe(before);
   });
 
-  it('takes no money for goods it does not have', async () => {
+  it('keeps no payment for goods that are out of stock', async () => {
     await place('greedy', [{ sku: 'LAMP-3', price: 0.01, quantity: 99_999 }]).expect(202);
     expect(await result('greedy')).toMatchObject({ cancelled: 'LAMP-3 is out of stock' });
     expect((await ledger('greedy')).sort()).toEqual(['payment', 'refund']);
@@ -87,7 +87,7 @@ describe('the shop', () => {
     expect(await stock()).toBe(before);
   });
 
-  it('cancels an order that waits, and cleans up', async () => {
+  it('cancels an order that waits for approval, and cleans up', async () => {
     await place('regret', lamp(5)).expect(202);
     await eventually(async () =>
       expect((await source.getRepository(Order).findOneByOrFail({ id: 'regret' })).status).toBe('waiting for approval'),
@@ -98,7 +98,7 @@ describe('the shop', () => {
     expect(await source.getRepository(Order).findOneBy({ id: 'regret' })).toMatchObject({ status: 'cancelled' });
   });
 
-  it('places one order for a request that is sent twice, and refuses another under its number', async () => {
+  it('places one order for a request that is sent twice, and refuses a different order with the same id', async () => {
     await Promise.all([place('twice').expect(202), place('twice').expect(202)]);
     await result('twice');
     await place('twice').expect(202);
@@ -106,7 +106,7 @@ describe('the shop', () => {
     await place('twice', lamp(2)).expect(409);
   });
 
-  it('refuses nonsense and does not know what was never ordered', async () => {
+  it('returns 400 for an invalid order and 404 for an unknown one', async () => {
     await http().post('/orders').send({ id: 'x' }).expect(400);
     await http().get('/orders/nobody').expect(404);
   });

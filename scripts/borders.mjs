@@ -3,6 +3,41 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
+// What every folder of src may use besides its own files.
+const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'rhythm.module-definition.ts'];
+
+/** Folders of src, and which others (or files of them) each may use. Its files outside of folders may use them all. */
+const FOLDERS = {
+  config: [],
+  database: ['config'],
+  flows: ['config', 'database'],
+  tasks: ['config'],
+  execution: ['config', 'database', 'flows', 'tasks'],
+  signal: ['config', 'database'],
+  scheduler: ['execution'],
+  boot: ['config', 'database', 'flows', 'tasks'],
+  worker: ['boot', 'config', 'database', 'flows', 'tasks'],
+  // The command line is a user of the services, and of the settings.
+  cli: [
+    'rhythm.module.ts',
+    'config',
+    'database/database.host.ts',
+    'database/unreachable.ts',
+    'execution/execution.ts',
+    'execution/execution.service.ts',
+    'execution/inspect-run.ts',
+    'execution/list-page.ts',
+    'execution/start-options.ts',
+    'execution/target.resolver.ts',
+    'flows/allow-list-change.ts',
+    'flows/definition.service.ts',
+    'flows/flow.registry.ts',
+    'signal/signal.service.ts',
+    'tasks/task.decorator.ts',
+    'tasks/task.registry.ts',
+  ],
+};
+
 /**
  * A room names the doors of other rooms it may use, and the packages. `built` rooms are published as ESM and as CommonJS.
  * Specs may use the test kit and any package besides.
@@ -14,11 +49,31 @@ const ROOMS = {
     built: true,
     why: 'the language is pure and synchronous: no Nest, no database, no clock, not even node: modules, so that a turn can be repeated anywhere',
   },
+  'libs/errors': {
+    doors: [],
+    packages: [],
+    built: true,
+    why: 'every room that throws at users extends its class, so it may depend on none of them',
+  },
   'libs/store': {
-    doors: ['migrations/index.ts'],
+    doors: ['libs/errors/index.ts', 'migrations/index.ts'],
     refused: /^@nestjs\//,
     built: true,
     why: 'the store knows PostgreSQL and nothing else: no Nest and no flow, so that it can be read, measured and driven alone',
+  },
+  'libs/engine': {
+    doors: ['libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
+    refused: /^(@nestjs\/|pg$)/,
+    built: true,
+    noSql: true,
+    why: 'the engine takes what it needs from the app through interfaces and leaves SQL to the store, so that it runs without Nest',
+  },
+  'libs/embedded': {
+    doors: ['libs/errors/index.ts'],
+    packages: ['pg'],
+    node: true,
+    built: true,
+    why: 'a server from npm is of use without anything else of ours',
   },
   migrations: {
     doors: [],
@@ -27,7 +82,8 @@ const ROOMS = {
     why: 'a migration must mean tomorrow what it meant when it was written, so it imports nothing of ours that could change',
   },
   src: {
-    doors: ['libs/flow/index.ts', 'libs/store/index.ts'],
+    doors: ['libs/embedded/index.ts', 'libs/engine/index.ts', 'libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
+    folders: FOLDERS,
     built: true,
     noSql: true,
     why: 'the module talks to the rooms below through their doors, so that what lies behind a door can change',
@@ -95,7 +151,7 @@ function judgeFile(root, room, rules, file, specifier, spec) {
     .join('/');
   if (!/\.(js|mjs|json)$/.test(specifier)) return `'${specifier}' needs its ending: write '${specifier}.js' (Node's ESM does not guess).`;
   const asSource = target.replace(/\.js$/, '.ts');
-  if (asSource.startsWith(`${room}/`)) return null;
+  if (asSource.startsWith(`${room}/`)) return spec ? null : judgeFolder(room, rules.folders, toName(root, file), asSource);
   if (spec && (asSource.startsWith('test/') || asSource === 'migrations/index.ts')) return null;
   if (rules.doors.includes('*') || rules.doors.includes(asSource)) return null;
   const owner = Object.keys(ROOMS).find((other) => asSource.startsWith(`${other}/`));
@@ -106,11 +162,23 @@ function judgeFile(root, room, rules, file, specifier, spec) {
   return `${room} may not import from ${owner} (${asSource}); ${allowed}: ${rules.why}.`;
 }
 
+function judgeFolder(room, folders, from, target) {
+  const [, folder, ...rest] = from.split('/');
+  if (!folders || rest.length === 0) return null;
+  const allowed = folders[folder];
+  if (!allowed) return `${room}/${folder} has no row in the table of folders in scripts/borders.mjs: say there which folders it may use.`;
+  const inside = target.slice(room.length + 1);
+  const fits = (entry) => inside === entry || inside.startsWith(`${entry}/`);
+  if ([folder, ...SHARED, ...allowed].some(fits)) return null;
+  const list = allowed.length > 0 ? `${allowed.join(', ')}` : 'no other folder';
+  return `${room}/${folder} may not import ${target}; it may use ${list} (scripts/borders.mjs), so that no two folders need each other.`;
+}
+
 function judgePackage(root, room, rules, specifier, spec) {
   if (!rules.built || spec) return null;
   const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
-  if (rules.packages && !rules.packages.includes(name)) {
-    return `${room} may import only ${rules.packages.join(' and ')}, not '${specifier}': ${rules.why}.`;
+  if (rules.packages && !rules.packages.includes(name) && !(rules.node && specifier.startsWith('node:'))) {
+    return `${room} may import ${rules.packages.length > 0 ? `only ${rules.packages.join(' and ')}` : 'no package'}, not '${specifier}': ${rules.why}.`;
   }
   if (rules.refused?.test(name)) return `${room} may not import '${specifier}': ${rules.why}.`;
   if (specifier.startsWith('node:')) return null;

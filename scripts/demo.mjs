@@ -30,7 +30,7 @@ try {
 
 async function tell() {
   say('A shop on NestJS, with PostgreSQL and nothing else. Every order is a workflow: sample-app/flows/order.flow');
-  const { startEmbedded } = await import('../src/embedded/start-embedded.ts');
+  const { startEmbedded } = await import('../libs/embedded/index.ts');
   server = await startEmbedded({ durable: true });
   db = new pg.Client({ connectionString: server.url });
   db.on('error', () => {});

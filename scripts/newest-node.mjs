@@ -13,7 +13,7 @@ const SPECS = [
   'test/embedded/embedded',
   'test/faults/restarts',
   'test/conformance/generated',
-  'libs/store/notifications',
+  'libs/store/connect/notifications',
 ];
 // `npm test` compares more of them with V8.
 const GENERATED_PROGRAMS = '60';

@@ -1,6 +1,7 @@
 // Every error the module throws at its users: a stable code, fields for machines, a message that says what to do.
 
-import { InvalidArgumentError, NonRetryableError, RhythmError } from '../libs/engine/index.js';
+import { InvalidArgumentError, NonRetryableError } from '../libs/engine/index.js';
+import { RhythmError } from '../libs/errors/index.js';
 
 /** An error as the engine stores and hands it on: plain data. */
 export interface StoredError {

@@ -1,5 +1,6 @@
 // The public API of nestjs-rhythm.
 
+export { type EmbeddedOptions, EmbeddedPostgresError, type EmbeddedServer, startEmbedded } from '../libs/embedded/index.js';
 export {
   type EngineEvent,
   EngineEvents,
@@ -16,8 +17,6 @@ export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOri
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';
 export type { Duration } from './duration.js';
-export { EmbeddedPostgresError } from './embedded/embedded-error.js';
-export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './embedded/start-embedded.js';
 export * from './errors.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';

@@ -1,10 +1,10 @@
 // `npm run bench:loop`: what an endless loop leaves in the database, counted from SQL after 2,000 and after 100,000 awaits.
 
 import { createHash } from 'node:crypto';
+import { startEmbedded } from '../../libs/embedded/index.js';
 import { Engine, StoredPrograms } from '../../libs/engine/index.js';
 import { compile, saveProgram } from '../../libs/flow/index.js';
 import { getExecution, insertExecutions, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
-import { startEmbedded } from '../../src/embedded/start-embedded.js';
 
 const EARLY = 2_000;
 const LATE = Number(process.env.TURNS ?? 100_000);

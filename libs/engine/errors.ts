@@ -1,17 +1,6 @@
-// The root of all errors of this product, and those that the engine and its tasks throw.
+// The errors that the engine and its tasks throw.
 
-/** The root of the family: `catch (e) { if (e instanceof RhythmError) … e.code … }`. */
-export class RhythmError extends Error {
-  constructor(
-    /** Stable across versions; branch on this, not on the message. */
-    readonly code: string,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
+import { RhythmError } from '../errors/index.js';
 
 /** A value given to a service is not acceptable. `path` says where in the call it is. */
 export class InvalidArgumentError extends RhythmError {

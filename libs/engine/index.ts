@@ -3,7 +3,7 @@
 export { Engine } from './engine.js';
 export { type EngineEvent, EngineEvents, type EngineEventType, type ExecutionFacts } from './engine-events.js';
 export { DEFAULT_ENGINE_OPTIONS, type EngineLogger, type EngineOptions, type EngineParts } from './engine-options.js';
-export { InvalidArgumentError, NonRetryableError, RhythmError } from './errors.js';
+export { InvalidArgumentError, NonRetryableError } from './errors.js';
 export { type PayloadLimits, toJsonText } from './payload.js';
 export { REAL_RUNTIME, type Runtime, type Timer } from './runtime.js';
 export type { RunnableTask, TaskPolicy, TaskSource } from './tasks/runnable-task.js';

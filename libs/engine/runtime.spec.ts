@@ -22,7 +22,11 @@ class ManualRuntime implements Pick<Runtime, 'monotonicNow' | 'setTimer'> {
   setTimer(ms: number, callback: () => void) {
     const timer = { at: this.now + ms, callback };
     this.timers.push(timer);
-    return { cancel: () => void (this.timers = this.timers.filter((each) => each !== timer)) };
+    return {
+      cancel: () => {
+        this.timers = this.timers.filter((each) => each !== timer);
+      },
+    };
   }
 
   async advance(ms: number): Promise<void> {

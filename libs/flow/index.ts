@@ -1,13 +1,15 @@
-// The door of the language: text in, programs, runs and snapshots out. Pure and synchronous.
+// The entry of the language for the other rooms: source in, programs, runs and snapshots out. Pure and synchronous.
 
 export { intersectAllowLists } from './allow-list.js';
 export { type NamedCall, namedCalls } from './check/named-calls.js';
 export { type Program, takesSignals } from './compile/program.js';
 export { type CompileOptions, check, compile } from './compile/source.js';
 export { loadProgram, saveProgram } from './compile/stored-program.js';
+export { type Diagnostic, renderDiagnostic } from './diagnostics/diagnostic.js';
 export { type Duration, DurationError, parseDuration } from './duration.js';
-export { type Diagnostic, FlowError, FlowSnapshotError, FlowSyntaxError, renderDiagnostic } from './errors.js';
+export { FlowError, FlowSnapshotError, FlowSyntaxError } from './errors.js';
 export { DEFAULT_LIMITS, type FlowLimits } from './limits.js';
+export { editDistance } from './nearest-name.js';
 export {
   type BranchDescription,
   describe,

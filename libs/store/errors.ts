@@ -1,44 +1,42 @@
 // The errors of the store: what the database cannot give, and what to do about it.
 
+import { RhythmError } from '../errors/index.js';
+
 /** The schema lacks something this code needs. */
-export class SchemaTooOldError extends Error {
-  readonly code = 'RHYTHM_SCHEMA_TOO_OLD';
+export class SchemaTooOldError extends RhythmError {
   constructor(
     readonly found: number,
     readonly needed: number,
     schema: string,
   ) {
     super(
+      'RHYTHM_SCHEMA_TOO_OLD',
       found === 0
         ? `The database has no Rhythm tables in schema "${schema}". Run \`npx rhythm migrate\`, or start with autoMigrate: true.`
         : `The schema "${schema}" is at version ${found}, this code needs ${needed}. Run \`npx rhythm migrate\`, or start with autoMigrate: true.`,
     );
-    this.name = 'SchemaTooOldError';
   }
 }
 
 /** A failed run cannot continue. */
-export class RetryRefusedError extends Error {
-  readonly code = 'RHYTHM_RETRY_REFUSED';
+export class RetryRefusedError extends RhythmError {
   constructor(
     readonly executionId: string,
     readonly why: string,
   ) {
-    super(`Execution "${executionId}" cannot be retried. ${why}`);
-    this.name = 'RetryRefusedError';
+    super('RHYTHM_RETRY_REFUSED', `Execution "${executionId}" cannot be retried. ${why}`);
   }
 }
 
 /** The schema has moved on and no longer has what this code uses. */
-export class SchemaTooNewError extends Error {
-  readonly code = 'RHYTHM_SCHEMA_TOO_NEW';
+export class SchemaTooNewError extends RhythmError {
   constructor(
     readonly found: number,
     readonly codeVersion: number,
   ) {
     super(
+      'RHYTHM_SCHEMA_TOO_NEW',
       `The database is at schema version ${found} and no longer supports code written for version ${codeVersion}. Update nestjs-rhythm in this process.`,
     );
-    this.name = 'SchemaTooNewError';
   }
 }

@@ -1,20 +1,17 @@
-// The store of one process: its pool, its hints, and the way to connections of the engine's own.
+// The store of one process: its pool, its hints, and the connections that the engine opens for itself.
 
 import type { DataSource, EntityManager } from 'typeorm';
-import {
-  ANSWER_TIMEOUT_MS,
-  type ConnectionOptions,
-  EngineConnection,
-  joinTransaction,
-  Link,
-  POOL_PATIENCE,
-  PoolRunner,
-} from './connections.js';
-import { assertSchema, createDataSource, migrate } from './migrate.js';
-import { Notifications } from './notifications.js';
-import { GOODBYE_MS } from './sockets.js';
-import type { Runner } from './statement.js';
-import { within } from './within.js';
+import { ANSWER_TIMEOUT_MS, type ConnectionOptions, POOL_PATIENCE } from './connect/connection-options.js';
+import { EngineConnection } from './connect/engine-connection.js';
+import type { Intercept } from './connect/intercept.js';
+import { joinTransaction } from './connect/join-transaction.js';
+import { Link } from './connect/link.js';
+import { Notifications } from './connect/notifications.js';
+import { PoolRunner } from './connect/pool-runner.js';
+import { GOODBYE_MS } from './connect/sockets.js';
+import type { Runner } from './connect/statement.js';
+import { within } from './connect/within.js';
+import { assertSchema, createDataSource, migrate } from './manage/migrate.js';
 
 /** How a process reaches its database. */
 export interface StoreOptions {
@@ -27,15 +24,17 @@ export interface StoreOptions {
   directUrl?: string;
   /** A replica for list and show. */
   readUrl?: string;
-  /** Connections of the pool; the engine holds a few of its own beside it. Default 5. */
+  /** Connections of the pool; the engine has a few more of its own. Default 5. */
   poolSize?: number;
   poolMin?: number;
   connectTimeoutMs?: number;
-  /** After how long a connection of the engine that does not answer is given up. Default 60,000. */
+  /** Milliseconds without a reply after which a connection of the engine is given up. Default 60,000. */
   answerTimeoutMs?: number;
   idleTimeoutMs?: number;
   maxLifetimeMs?: number;
   applicationName?: string;
+  /** Sees every statement and may make it fail before, after or instead of running it. For tests. */
+  intercept?: Intercept;
 }
 
 /** The database as the rest of the product sees it. */
@@ -48,8 +47,8 @@ export class Store {
   readonly reader: PoolRunner;
   readonly hints: Notifications;
   /**
-   * Single starts travel on a connection of their own, with a prepared statement: planning the insert costs more than running it
-   * (pick-up on an idle worker 1.46 → 1.2 ms). Opened by the first of them; as patient and as short-lived as those of the pool.
+   * Single starts use a connection of their own, with a prepared statement: planning the insert costs more than running it
+   * (pick-up on an idle worker 1.46 → 1.2 ms). Opened by the first start, with the timeouts and lifetime of the pool's connections.
    */
   readonly starts: Link;
   private readonly connection: ConnectionOptions;
@@ -65,6 +64,7 @@ export class Store {
       applicationName: options.applicationName,
       connectTimeoutMs: options.connectTimeoutMs,
       answerTimeoutMs: options.answerTimeoutMs,
+      intercept: options.intercept,
     };
     const size = {
       max: options.poolSize ?? 5,
@@ -88,7 +88,7 @@ export class Store {
     try {
       if (options.autoMigrate ?? true) await migrate(source);
       await assertSchema(source);
-      // Its connections are needed elsewhere; whoever asks for it later opens it again.
+      // Its connections are needed elsewhere; `dataSource` opens it again when it is needed.
       await source.destroy();
     } catch (error) {
       await store.close();
@@ -97,9 +97,9 @@ export class Store {
     return store;
   }
 
-  /** TypeORM over the same tables, for migrations and admin work. Opened when first asked for. */
+  /** TypeORM over the same tables, for migrations and admin work. Opened when it is first needed. */
   async dataSource(): Promise<DataSource> {
-    // Past the pooler where there is a way: what an admin asks for may take long.
+    // Without the pooler if there is an address for that: admin work may take long.
     this.source ??= createDataSource({
       url: this.options.directUrl ?? this.options.url,
       schema: this.schema,
@@ -111,8 +111,8 @@ export class Store {
   }
 
   /**
-   * A connection that one loop of the engine keeps for itself, opened again whenever it is lost. One that must notice a
-   * silent server sooner than the rest says how long it waits for an answer.
+   * A connection that one loop of the engine keeps for itself, opened again whenever it is lost. A loop that must notice a
+   * silent server sooner than the others sets `answerTimeoutMs`.
    */
   link(own: Pick<ConnectionOptions, 'answerTimeoutMs' | 'relaxed' | 'lockTimeoutMs'> = {}): Link {
     return new Link((signal) => EngineConnection.open({ ...this.connection, ...own }, signal));
@@ -120,10 +120,10 @@ export class Store {
 
   /** The caller's own transaction as a runner. */
   join(manager: EntityManager): Promise<Runner> {
-    return joinTransaction(manager, this.schema);
+    return joinTransaction(manager, this.schema, this.options.intercept);
   }
 
-  /** Closes every connection. It takes seconds at most, also when the server does not answer. */
+  /** Closes every connection. It takes seconds at most, even if the server does not respond. */
   async close(): Promise<void> {
     await this.hints.stop();
     await Promise.all([

@@ -1,4 +1,4 @@
-// The shop's own tables: orders, and the ledger in which every effect of a task leaves one row.
+// The shop's own tables: orders, stock, and the ledger, in which every effect of a task is one row.
 
 import { Column, CreateDateColumn, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
@@ -37,7 +37,7 @@ export class Order {
   createdAt!: Date;
 }
 
-/** One row per effect. Nothing here is unique on purpose: a task that took effect twice would show. */
+/** One row per effect. There is deliberately no unique constraint, so that a task that takes effect twice leaves two rows. */
 @Entity('ledger')
 export class LedgerEntry {
   @PrimaryGeneratedColumn()

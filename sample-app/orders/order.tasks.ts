@@ -1,4 +1,4 @@
-// What else happens to an order: its row, its parcel label, its mails.
+// The other tasks of an order: its row, its parcel label, its mails.
 
 import { Inject, Injectable } from '@nestjs/common';
 import { Task, type TaskContext } from '../../src/index.js';
@@ -21,7 +21,7 @@ export class OrderTasks {
     return { tracking: `${city.slice(0, 2).toUpperCase()}-${orderId}-${parcels}` };
   }
 
-  /** Not transactional: a mail cannot be taken back. The idempotency key keeps a second attempt from sending a second one. */
+  /** Not transactional: a sent mail cannot be rolled back. The idempotency key keeps a second attempt from sending a second mail. */
   @Task('send-mail', { timeout: '10s', retry: { maxAttempts: 5, delay: '200ms' } })
   async sendMail({ to, kind }: { to: string; kind: string }, ctx: TaskContext) {
     ctx.logger.log(`mail "${kind}" to ${to} (key ${ctx.idempotencyKey})`);

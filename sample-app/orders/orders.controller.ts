@@ -1,4 +1,4 @@
-// The shop's HTTP door.
+// The shop's HTTP API.
 
 import { BadRequestException, Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { SignalService } from '../../src/index.js';
@@ -23,7 +23,7 @@ export class OrdersController {
   @Post(':id/approval')
   @HttpCode(202)
   async approve(@Param('id') id: string, @Body() approval: { approved: boolean; by: string }) {
-    // The key makes a second click harmless.
+    // Because of the key, a second click has no effect.
     return this.signals.send(id, 'approval', approval, { key: 'approval' });
   }
 

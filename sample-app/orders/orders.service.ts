@@ -1,4 +1,4 @@
-// Places orders and says where they are.
+// Places, cancels and shows orders.
 
 import { ConflictException, Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
@@ -51,7 +51,7 @@ export class OrdersService {
     await this.executions.cancel(id, { reason: 'cancelled by the customer' });
   }
 
-  /** The shop's view of an order, and the line of the flow at which it stands. */
+  /** The shop's view of an order, and the line of the flow that it has reached. */
   async show(id: string) {
     const order = await this.database.manager.findOneBy(Order, { id });
     if (!order) throw new NotFoundException(`There is no order ${id}.`);

@@ -1,4 +1,4 @@
-// Money: authorised and given back in the same transaction as the task's result, so each happens exactly once.
+// Payments: authorised and refunded in the same transaction as the task's result, so each happens exactly once.
 
 import { Injectable } from '@nestjs/common';
 import { NonRetryableError, Task, type TaskContext } from '../../src/index.js';
@@ -8,7 +8,7 @@ import { LedgerEntry } from './order.entity.js';
 export class PaymentTasks {
   @Task('authorize-payment', { transactional: true })
   async authorize({ orderId, amount }: { orderId: string; amount: number }, ctx: TaskContext) {
-    // A refusal of the bank is final: another attempt would be refused again.
+    // The bank would refuse another attempt too, so there is no retry.
     if (amount > 10_000) throw new NonRetryableError(`the bank refused ${amount}`, { code: 'CARD_DECLINED', data: { limit: 10_000 } });
     const entry = await ctx.manager.save(LedgerEntry, { orderId, kind: 'payment', amount: String(amount) });
     return { paymentId: entry.id };

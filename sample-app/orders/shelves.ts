@@ -1,4 +1,4 @@
-// Fills the shelves of an empty shop, so that there is something to sell.
+// Fills the stock table of a new shop, so that there is something to sell.
 
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';

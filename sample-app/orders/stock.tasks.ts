@@ -1,4 +1,4 @@
-// Goods: taken from the shelf and put back, in the same transaction as the task's result.
+// Stock: reserved and released in the same transaction as the task's result.
 
 import { Injectable } from '@nestjs/common';
 import { NonRetryableError, Task, type TaskContext } from '../../src/index.js';
@@ -13,7 +13,7 @@ interface Reservation {
 export class StockTasks {
   @Task('reserve-stock', { transactional: true })
   async reserve({ orderId, items }: Reservation, { manager }: TaskContext) {
-    // In one fixed order, so that two orders never wait for each other.
+    // In one fixed order, so that two orders cannot deadlock.
     for (const { sku, quantity } of [...items].sort((a, b) => (a.sku < b.sku ? -1 : 1))) {
       const { affected } = await manager
         .createQueryBuilder()

@@ -1,5 +1,6 @@
 // The examination behind `rhythm doctor`: one finding per check, each with what to do about it.
 
+import { startEmbedded } from '../../libs/embedded/index.js';
 import {
   createDataSource,
   isTransactionPooler,
@@ -15,7 +16,6 @@ import {
 } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
-import { startEmbedded } from '../embedded/start-embedded.js';
 import { count, span } from './wording.js';
 
 /** What one check found. */

@@ -1,9 +1,9 @@
 // Owns the connections of this process: the store, and the embedded server if there is one.
 
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { type EmbeddedServer, startEmbedded } from '../../libs/embedded/index.js';
 import { Store } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
-import { type EmbeddedServer, startEmbedded } from '../embedded/start-embedded.js';
 import { DatabaseUnreachableError, isConnectionFailure } from './unreachable.js';
 
 /** The store of this process; open from the moment it is injectable until the application has shut down. */

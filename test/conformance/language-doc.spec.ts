@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { REFUSALS } from '../../libs/flow/check/refusals.js';
+import { REFUSALS } from '../../libs/flow/diagnostics/codes.js';
+import { RUN_ERRORS } from '../../libs/flow/diagnostics/error-codes.js';
 import { DEFAULT_LIMITS } from '../../libs/flow/limits.js';
 import { askAboutGoldens } from './command.js';
 import { judgeGolden } from './compare.js';
@@ -34,6 +35,7 @@ describe('the tables of the language reference', () => {
   it.each([
     ['refusals', refusalTable()],
     ['limits', limitTable()],
+    ['errors', errorTable()],
   ])('%s are made from the code (RHYTHM_UPDATE_DOCS=1 writes them)', (name, table) => {
     const section = new RegExp(`(<!-- ${name}: [^\\n]*\\n)(.*?)(<!-- /${name} -->)`, 's');
     const current = readFileSync(FILE, 'utf8');
@@ -63,6 +65,11 @@ function limitTable(): string {
     ['limit', 'default'],
     Object.entries(DEFAULT_LIMITS).map(([name, value]) => [code(name), value.toLocaleString('en')]),
   );
+}
+
+function errorTable(): string {
+  const rows = Object.entries(RUN_ERRORS).map(([name, { meaning, advice }]) => [code(name), cell(meaning), cell(advice)]);
+  return markdown(['code', 'meaning', 'what to do'], rows);
 }
 
 function markdown(head: string[], rows: string[][]): string {

@@ -81,7 +81,7 @@ describe('a look at executions', () => {
     );
     await expect(app.executions.list({ status: 'faild' as never })).rejects.toThrow(/not one of "pending"/);
     await expect(app.executions.list({ limit: 0 })).rejects.toThrow(/between 1 and 1000/);
-    await expect(app.executions.list({ cursor: 'nonsense' })).rejects.toThrow(/not one that list\(\) answered/);
+    await expect(app.executions.list({ cursor: 'nonsense' })).rejects.toThrow(/not one that list\(\) returned/);
   });
 
   it('shows where a run stands: file, line, stack, locals and what it waits for', async () => {

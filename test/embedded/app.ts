@@ -1,5 +1,5 @@
 // An app in a process of its own that has an embedded PostgreSQL: prints its address and lives until it is ended.
-import { startEmbedded } from '../../src/embedded/start-embedded.js';
+import { startEmbedded } from '../../libs/embedded/index.js';
 
 const dataDir = process.env.DATA_DIR;
 const server = await startEmbedded({ durable: false, ...(dataDir ? { dataDir } : {}) });

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { isRunning } from '../../src/embedded/orphans.js';
-import { startEmbedded } from '../../src/embedded/start-embedded.js';
+import { isRunning, startEmbedded } from '../../libs/embedded/index.js';
 import { endWorkers, spawnWorker, waitFor } from '../support/index.js';
 
 let dataDir: string;

@@ -1,4 +1,4 @@
 // A script that starts a server, never stops it, and has nothing else to do.
-import { startEmbedded } from '../../src/embedded/start-embedded.js';
+import { startEmbedded } from '../../libs/embedded/index.js';
 
 await startEmbedded({ durable: false });

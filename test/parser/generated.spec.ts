@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse as acornParse } from 'acorn';
 import fc from 'fast-check';
-import { checkSyntax } from '../../libs/flow/check/index.js';
-import { type Diagnostic, FlowSyntaxError } from '../../libs/flow/errors.js';
+import { readSource } from '../../libs/flow/check/index.js';
+import { type Diagnostic, diagnosticsOf } from '../../libs/flow/diagnostics/diagnostic.js';
+import { FlowSyntaxError } from '../../libs/flow/errors.js';
 import type { Program } from '../../libs/flow/parse/ast.js';
-import { parse } from '../../libs/flow/parse/index.js';
 import { damaged, program } from './sources.js';
 
 /** What Flow leaves out of JavaScript on purpose. Every other refusal must be shared by acorn. */
@@ -23,8 +23,8 @@ const SLASH_AFTER_OF = /\bof\s*\//;
 const RUNS = Number(process.env.PARSER_RUNS ?? 1500);
 
 function flow(source: string): { ast: Program | null; diagnostics: Diagnostic[] } {
-  const { ast, diagnostics } = parse(source);
-  return { ast, diagnostics: ast ? [...diagnostics, ...checkSyntax(ast, source, 'x.flow')] : diagnostics };
+  const { ast, faults } = readSource(source);
+  return { ast, diagnostics: diagnosticsOf(source, 'x.flow', faults) };
 }
 
 function acorn(source: string): { tree?: unknown; error?: string } {

@@ -1,13 +1,12 @@
 // Sources written to hurt the reader or the parser: refused quickly and with a reason, never a crash or a hang.
 
 import { describe, expect, it } from '@jest/globals';
-import { checkSyntax } from '../../libs/flow/check/index.js';
-import type { Diagnostic } from '../../libs/flow/errors.js';
+import { readSource } from '../../libs/flow/check/index.js';
+import { type Diagnostic, diagnosticsOf } from '../../libs/flow/diagnostics/diagnostic.js';
 import { parse } from '../../libs/flow/parse/index.js';
 
 function diagnose(source: string): Diagnostic[] {
-  const { ast, diagnostics } = parse(source);
-  return ast ? [...diagnostics, ...checkSyntax(ast, source, 'attack.flow')] : diagnostics;
+  return diagnosticsOf(source, 'attack.flow', readSource(source).faults);
 }
 
 function codes(source: string): string[] {

@@ -1,7 +1,7 @@
 // One run of the specs: which server it uses, and what of it must be gone afterwards.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { startEmbedded } from '../../src/embedded/start-embedded.js';
+import { startEmbedded } from '../../libs/embedded/index.js';
 import { endStrays } from './strays.js';
 
 /** The variables that tell the specs about their run; jest hands them on to its worker processes. */

@@ -150,7 +150,7 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
           : [{ id: ids[n], type: 'task', targetName: 'noop', queue: 'default', parentId: id, parentCall: step, input: '{"order":7}' }],
       }),
     );
-    const work = { workerId, tasks, turns, claims, eager, hopeful: true };
+    const work = { workerId, tasks, turns, claims, immediate: eager, optimistic: true };
     ({ fence } = await retrying(() => commitWork(link, work)));
     claims = eager ? [eager.claimId] : [];
     const atFence = fence;

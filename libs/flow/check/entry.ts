@@ -1,10 +1,11 @@
-// The shape of a file: one `workflow(…) { … }` at most, and only declarations beside it.
+// The shape of a file: one `workflow(…) { … }` at most, and only declarations next to it.
 
-import type { Node, Program } from '../parse/ast.js';
+import type { Report } from '../diagnostics/fault.js';
+import type { Node, Pattern, Program } from '../parse/ast.js';
+import { walkPattern } from '../parse/walk-pattern.js';
 import { eachChild } from './children.js';
-import type { Report } from './refused-nodes.js';
 
-/** Checks the top level and answers the names that the file declares anywhere. */
+/** Checks the top level and returns the names that the file declares anywhere. */
 export function checkEntry(ast: Program, report: Report): Set<string> {
   const entries = ast.body.filter(({ type }) => type === 'WorkflowEntry');
   for (const extra of entries.slice(1)) report('FLOW_ENTRY_PLACE', { start: extra.start, end: extra.start + 'workflow'.length });
@@ -20,12 +21,8 @@ export function checkEntry(ast: Program, report: Report): Set<string> {
 
 function declaredNames(root: Node): Set<string> {
   const names = new Set<string>();
-  const bind = (node: Node | null): void => {
-    if (!node) return;
-    if (node.type === 'Identifier') names.add(node.name);
-    else if (node.type === 'AssignmentPattern') bind(node.left);
-    else if (node.type === 'Property') bind(node.value);
-    else eachChild(node, bind);
+  const bind = (pattern: Pattern | null): void => {
+    if (pattern) walkPattern(pattern, { name: ({ name }) => names.add(name) });
   };
   const visit = (node: Node): void => {
     if (node.type === 'VariableDeclarator') bind(node.id);

@@ -1,8 +1,8 @@
 // A sleep or a task of the older spelling whose promise is thrown away: it would silently not wait.
 
+import type { Report } from '../diagnostics/fault.js';
 import type { Expression } from '../parse/ast.js';
 import { calleeName } from './callee-name.js';
-import type { Report } from './refused-nodes.js';
 
 const WAITS = new Set(['Timer.sleep', 'Timer.delay', 'Timer.until', 'sleep', 'task']);
 

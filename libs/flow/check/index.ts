@@ -1,21 +1,22 @@
-// The door of the checker: rules of placement and what Flow refuses, over a whole tree.
+// The entry of the checker: placement rules and what Flow refuses, over a whole tree. Names are the resolver's part.
 
-import { type Diagnostic, diagnosticAt, type Fault } from '../errors.js';
+import { type Fault, faultOf, type Report } from '../diagnostics/fault.js';
 import type { Program } from '../parse/ast.js';
-import { LineMap } from '../parse/line-map.js';
+import { type ParseLimits, parse } from '../parse/index.js';
 import { checkEntry } from './entry.js';
-import { faultOf } from './fault.js';
 import { checkPlacement } from './placement.js';
-import type { Report } from './refused-nodes.js';
 
-export { CONSTRUCTORS, REFUSALS, type Refusal, type RefusalCode } from './refusals.js';
+/** Parses a source and checks its tree; no tree when the source is broken. Of a broken source, what could be read is checked. */
+export function readSource(source: string, limits?: ParseLimits): { ast: Program | null; faults: Fault[] } {
+  const { ast, partial, faults } = parse(source, limits);
+  const tree = ast ?? partial;
+  return { ast, faults: tree ? [...faults, ...checkSyntax(tree)] : faults };
+}
 
 /** Everything that is wrong with a tree and needs no scopes to be seen. */
-export function checkSyntax(ast: Program, source: string, file: string): Diagnostic[] {
+export function checkSyntax(ast: Program): Fault[] {
   const faults: Fault[] = [];
   const report: Report = (code, { start, end }, words) => faults.push(faultOf(code, start, end, words));
   checkPlacement(ast, checkEntry(ast, report), report);
-  if (faults.length === 0) return [];
-  const lines = new LineMap(source);
-  return faults.sort((a, b) => a.start - b.start).map((fault) => diagnosticAt(lines, file, fault));
+  return faults;
 }

@@ -1,11 +1,11 @@
 // Durations and options of durable calls that stand in the source and would fail whenever the call is made.
 
 import { CALL_OPTIONS, RETRY_OPTIONS } from '../call-options.js';
+import type { Report } from '../diagnostics/fault.js';
 import { DurationError, parseDuration } from '../duration.js';
+import { nearestName } from '../nearest-name.js';
 import type { CallExpression, Expression, SpreadElement } from '../parse/ast.js';
-import { nearestName } from '../scope/nearest-name.js';
 import { calleeName } from './callee-name.js';
-import type { Report } from './refused-nodes.js';
 
 /** Position of the options among the arguments. */
 const OPTIONS_AT = { 'Task.run': 2, 'Workflow.run': 2, 'Signal.when': 1, 'Signal.next': 1 } as const;

@@ -1,7 +1,7 @@
 // Finds the tasks and workflows that a source calls by a literal name, so that a slip of the pen is seen before a run is.
 
+import { LineMap } from '../diagnostics/line-map.js';
 import { parse } from '../parse/index.js';
-import { LineMap } from '../parse/line-map.js';
 
 /** A durable call whose name stands in the source. */
 export interface NamedCall {

@@ -1,10 +1,11 @@
 // Rules about where things may stand: await, break, continue, labels, directives.
 
+import type { Report } from '../diagnostics/fault.js';
 import type { FunctionNode, Node, Pattern, Statement } from '../parse/ast.js';
 import { eachChild } from './children.js';
 import { refuseForgottenAwait } from './forgotten-await.js';
 import { refuseLiteralOptions } from './literal-options.js';
-import { type Report, refuseNode } from './refused-nodes.js';
+import { refuseNode } from './refused-nodes.js';
 
 /** What surrounds a node inside its function. */
 interface Surroundings {

@@ -1,10 +1,11 @@
 // Nodes that Flow leaves out wherever they stand.
 
+import type { Report } from '../diagnostics/fault.js';
 import type { Node, ObjectExpression } from '../parse/ast.js';
-import { CONSTRUCTORS, type RefusalCode } from './refusals.js';
+import { ERROR_KINDS } from '../vm/values.js';
 
-export type Report = (code: RefusalCode, node: { start: number; end: number }, words?: Record<string, string>) => void;
-
+/** The built-in types that `new` creates. */
+const CONSTRUCTORS: readonly string[] = ['Array', 'Date', 'Map', 'Set', 'Promise', ...ERROR_KINDS];
 const LOCALE = /^(?:toLocale\w*|localeCompare)$/;
 
 /** What `new` makes an object of, around a primitive. */

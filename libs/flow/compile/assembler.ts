@@ -1,7 +1,7 @@
 // Emits the instructions of one function: labels, stack depth, source positions and protected regions.
 
-import type { LineMap } from '../parse/line-map.js';
-import { OP, OPCODES } from './opcodes.js';
+import type { LineMap } from '../diagnostics/line-map.js';
+import { type JumpName, type JumpOperands, OP, OPCODES, type Operands, type OpName } from './opcodes.js';
 import type { LocalName } from './program.js';
 
 /** A place in the code that jumps refer to before it is known. */
@@ -53,8 +53,11 @@ export class Assembler {
     return this.code.length;
   }
 
-  emit(name: string, ...operands: number[]): void {
-    if (this.fuse(name, operands)) return;
+  emit<Name extends OpName>(name: Name, ...operands: Operands<Name>): void {
+    if (!this.fuse(name, operands)) this.append(name, operands);
+  }
+
+  private append(name: OpName, operands: readonly number[]): void {
     const opcode = OPCODES[OP[name]];
     if (opcode.throws && this.offset !== this.lastOffset && this.offset >= 0) {
       const { line, column } = this.lines.placeOf(this.offset);
@@ -67,8 +70,9 @@ export class Assembler {
     this.depth += opcode.pushes - opcode.pops - count;
   }
 
-  name(text: string): number {
-    return this.pool.indexOf(text);
+  /** The operand that refers to a name. */
+  name(name: string): number {
+    return this.pool.indexOf(name);
   }
 
   constant(value: string | number): void {
@@ -79,12 +83,13 @@ export class Assembler {
     else this.emit('CONST', this.pool.indexOf(value));
   }
 
-  jump(name: string, label: Label, ...before: number[]): void {
+  jump<Name extends JumpName>(name: Name, label: Label, ...before: JumpOperands<Name>): void {
     const opcode = OPCODES[OP[name]];
     // Going back is always paid for.
     if (label.at >= 0) return this.loop(label);
     // The target is the last operand.
-    this.emit(name, ...before, 0);
+    const operands = [...before, 0];
+    if (!this.fuse(name, operands)) this.append(name, operands);
     label.uses.push(this.code.length - 1);
     if (opcode.ends) this.fusible = -1;
   }
@@ -112,7 +117,7 @@ export class Assembler {
   }
 
   // Fewer, fatter instructions: dispatch is what an interpreter in JavaScript pays for.
-  private fuse(name: string, operands: number[]): boolean {
+  private fuse(name: OpName, operands: readonly number[]): boolean {
     const last = this.fusible;
     if (last < 0) return false;
     const { code } = this;
@@ -137,18 +142,18 @@ export class Assembler {
     return false;
   }
 
-  private replace(last: number, name: string, operands: number[]): void {
+  private replace(last: number, name: OpName, operands: readonly number[]): void {
     this.depth -= OPCODES[this.code[last]].pushes - OPCODES[this.code[last]].pops;
     this.code.length = last;
     this.fusible = -1;
     // A comparison has noted its position already; a variable has not.
     if (this.positions[this.positions.length - 3] === last) this.positions.length -= 3;
     this.lastOffset = -1;
-    this.emit(name, ...operands);
+    this.append(name, operands);
   }
 }
 
-const COMPARE_AND_JUMP: Record<number, string> = {
+const COMPARE_AND_JUMP: Partial<Record<number, JumpName>> = {
   [OP.LT]: 'JUMP_UNLESS_LT',
   [OP.LE]: 'JUMP_UNLESS_LE',
   [OP.GT]: 'JUMP_UNLESS_GT',

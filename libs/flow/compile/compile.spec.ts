@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { begin, outputOf, turnOf } from '../../../test/support/flow-driver.js';
+import { LineMap } from '../diagnostics/line-map.js';
 import { compile, FlowSnapshotError, loadProgram, type Program, saveProgram } from '../index.js';
-import { OPCODES } from './opcodes.js';
+import { Assembler, ConstantPool, Label } from './assembler.js';
+import { OP, OPCODES, type OpOf } from './opcodes.js';
 import { measureStack } from './verify.js';
 
 const ORDER = readFileSync(join(process.cwd(), 'libs/flow/snapshot/corpus/format-1-order.json'), 'utf8');
@@ -15,6 +17,25 @@ describe('the table of instructions', () => {
     const loop = readFileSync(join(process.cwd(), 'libs/flow/vm/dispatch.ts'), 'utf8');
     const cases = [...loop.matchAll(/case (\d+) \/\* (\w+) \*\/:/g)].map(([, number, name]) => `${number} ${name}`);
     expect(cases.sort()).toEqual(OPCODES.map(({ name }, number) => `${number} ${name}`).sort());
+  });
+
+  it('is what the compiler may emit: a typo, a missing operand or a wrong stack effect does not compile', () => {
+    const asm = new Assembler(new ConstantPool(), new LineMap(''));
+    const mistakes = [
+      // @ts-expect-error There is no such instruction.
+      () => asm.emit('GET_PORP', 0),
+      // @ts-expect-error It has two operands.
+      () => asm.emit('GET_CHECKED', 0),
+      // @ts-expect-error It has none.
+      () => asm.emit('POP', 0),
+      // @ts-expect-error It does not jump.
+      () => asm.jump('POP', new Label()),
+      // @ts-expect-error It takes one value, not two.
+      (): OpOf<2, 1> => 'NEG',
+    ];
+    expect(mistakes).toHaveLength(5);
+    // @ts-expect-error There is no such instruction.
+    expect(OP.GET_PORP).toBeUndefined();
   });
 
   it('says what each one does', () => {

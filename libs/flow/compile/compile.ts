@@ -1,7 +1,7 @@
 // Turns a resolved syntax tree into a program.
 
+import { LineMap } from '../diagnostics/line-map.js';
 import type { FunctionDeclaration, FunctionNode, Pattern, Program as Tree, WorkflowEntry } from '../parse/ast.js';
-import { LineMap } from '../parse/line-map.js';
 import type { Binding, FunctionScope, Resolution } from '../scope/scope.js';
 import { ConstantPool } from './assembler.js';
 import { compileValue } from './expressions.js';

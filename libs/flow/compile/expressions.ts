@@ -14,9 +14,10 @@ import type {
 } from '../parse/ast.js';
 import { Label } from './assembler.js';
 import type { FunctionCompiler } from './function-compiler.js';
+import type { OpOf } from './opcodes.js';
 import { assignPattern, compileTarget, memberName, staticKey, storeMember } from './patterns.js';
 
-const BINARY: Record<string, string> = {
+const BINARY: Record<string, OpOf<2, 1>> = {
   '+': 'ADD',
   '-': 'SUB',
   '*': 'MUL',
@@ -40,7 +41,8 @@ const BINARY: Record<string, string> = {
   in: 'IN',
   instanceof: 'INSTANCEOF',
 };
-const LOGICAL: Record<string, string> = { '&&': 'AND', '||': 'OR', '??': 'COALESCE' };
+const UNARY: Record<string, OpOf<1, 1>> = { '-': 'NEG', '+': 'PLUS', '!': 'NOT', '~': 'BIT_NOT', typeof: 'TYPEOF' };
+const LOGICAL: Record<string, 'AND' | 'OR' | 'COALESCE'> = { '&&': 'AND', '||': 'OR', '??': 'COALESCE' };
 
 export function compileValue(c: FunctionCompiler, node: Expression): void {
   const { asm } = c;
@@ -220,11 +222,11 @@ function compileUnary(c: FunctionCompiler, operator: string, argument: Expressio
     compileEffect(c, argument);
     return asm.emit('UNDEFINED');
   }
-  if (operator === 'typeof' && argument.type === 'Identifier' && c.compilation.resolution.nowhere.has(argument))
+  if (operator === 'typeof' && argument.type === 'Identifier' && c.compilation.resolution.undeclaredTypeofs.has(argument))
     return asm.constant('undefined');
   compileValue(c, argument);
   asm.at(argument.start);
-  asm.emit({ '-': 'NEG', '+': 'PLUS', '!': 'NOT', '~': 'BIT_NOT', typeof: 'TYPEOF' }[operator]!);
+  asm.emit(UNARY[operator]);
 }
 
 function compileDelete(c: FunctionCompiler, argument: Expression): void {

@@ -1,7 +1,7 @@
 // What the compiler knows while it emits one function: its variables' slots, the enclosing loops and finally blocks.
 
+import type { LineMap } from '../diagnostics/line-map.js';
 import type { Expression, FunctionNode, Identifier, Pattern } from '../parse/ast.js';
-import type { LineMap } from '../parse/line-map.js';
 import type { Binding, FunctionScope, Resolution, Scope } from '../scope/scope.js';
 import { Assembler, type ConstantPool, Label } from './assembler.js';
 import type { FunctionCode } from './program.js';

@@ -2,32 +2,35 @@
 
 import { isErrorKind } from '../vm/values.js';
 import { innermostHandler } from './liveness.js';
-import { OP, OPCODES } from './opcodes.js';
+import { OP, OPCODES, type OpName } from './opcodes.js';
 import type { FunctionCode } from './program.js';
 
 type Analyzed = Pick<FunctionCode, 'code' | 'handlers'>;
 
-const numbers = (names: string): ReadonlySet<number> => new Set(names.split(' ').map((name) => OP[name]));
+const numbers = (...groups: OpName[][]): ReadonlySet<number> => new Set(groups.flat().map((name) => OP[name]));
 
 /**
  * They run no other code of the flow and write nothing but variables of their own frame. Calls, coercions (an object may have
  * its own `toString`), loops (they may use up the fuel), iteration (it moves an iterator that others may hold) and `finally`
- * are not among them. An instruction that comes to run code of the flow must leave this list.
+ * are not among them. An instruction that is changed to run code of the flow must leave this set.
  */
 const INERT = numbers(
-  'CONST INT UNDEFINED NULL TRUE FALSE POP DUP DUP2 SWAP PICK NIP GET GET2 SET GET_CHECKED SET_CHECKED UNSET NEW_CELL BOX ' +
-    'GET_CELL GET_CAPTURED GLOBAL SELF CLOSURE SEQ SNE NOT TYPEOF INSTANCEOF JUMP JUMP_IF_FALSE JUMP_IF_TRUE JUMP_UNLESS_SEQ ' +
-    'JUMP_UNLESS_SNE AND OR COALESCE DEFAULT NULLISH CASE NEW_OBJECT NEW_ARRAY APPEND APPEND_HOLE DEFINE GET_PROP GET_PROP_OF ' +
-    'REQUIRE_OBJECT THROW RETURN',
+  ['CONST', 'INT', 'UNDEFINED', 'NULL', 'TRUE', 'FALSE', 'POP', 'DUP', 'DUP2', 'SWAP'],
+  ['PICK', 'NIP', 'GET', 'GET2', 'SET', 'GET_CHECKED', 'SET_CHECKED', 'UNSET', 'NEW_CELL', 'BOX'],
+  ['GET_CELL', 'GET_CAPTURED', 'GLOBAL', 'SELF', 'CLOSURE', 'SEQ', 'SNE', 'NOT', 'TYPEOF', 'INSTANCEOF'],
+  ['JUMP', 'JUMP_IF_FALSE', 'JUMP_IF_TRUE', 'JUMP_UNLESS_SEQ', 'JUMP_UNLESS_SNE', 'AND', 'OR', 'COALESCE', 'DEFAULT', 'NULLISH'],
+  ['CASE', 'NEW_OBJECT', 'NEW_ARRAY', 'APPEND', 'APPEND_HOLE', 'DEFINE', 'GET_PROP', 'GET_PROP_OF', 'REQUIRE_OBJECT', 'THROW'],
+  ['RETURN'],
 );
 /** They leave a value on top that is certainly no thenable, whose `then` a return would call. */
 const MAKES_PLAIN = numbers(
-  'CONST INT UNDEFINED NULL TRUE FALSE CLOSURE SEQ SNE NOT TYPEOF INSTANCEOF NEW_OBJECT NEW_ARRAY APPEND APPEND_HOLE DEFINE',
+  ['CONST', 'INT', 'UNDEFINED', 'NULL', 'TRUE', 'FALSE', 'CLOSURE', 'SEQ', 'SNE', 'NOT', 'TYPEOF', 'INSTANCEOF'],
+  ['NEW_OBJECT', 'NEW_ARRAY', 'APPEND', 'APPEND_HOLE', 'DEFINE'],
 );
 /** They leave the top as it was: always, or when they jump. */
-const KEEPS_TOP = numbers('DUP JUMP');
-const JUMPS_WITH_TOP = numbers('AND OR COALESCE DEFAULT');
-const PUSHES_CONSTANT = numbers('CONST INT UNDEFINED NULL TRUE FALSE');
+const KEEPS_TOP = numbers(['DUP', 'JUMP']);
+const JUMPS_WITH_TOP = numbers(['AND', 'OR', 'COALESCE', 'DEFAULT']);
+const PUSHES_CONSTANT = numbers(['CONST', 'INT', 'UNDEFINED', 'NULL', 'TRUE', 'FALSE']);
 
 export interface Inertness {
   /** Of the whole function, as a handler of a promise. */

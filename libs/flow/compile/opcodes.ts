@@ -1,5 +1,6 @@
 // The one table of instructions: operands, effect on the operand stack, and whether it may throw.
 // Numbers are stored with programs: append only, never reorder. The dispatch loop repeats them as literals; a spec compares.
+// Names and operand counts are types made from this table: a typo in an `emit` does not compile.
 
 /** What an operand means, so that a stored program can be validated. */
 export type OperandKind = 'constant' | 'name' | 'slot' | 'cell' | 'function' | 'target' | 'number' | 'count';
@@ -19,9 +20,9 @@ export interface Opcode {
   readonly meaning: string;
 }
 
-type Row = [name: string, operands: string, pops: number, pushes: number, throws: 0 | 1, meaning: string, extra?: Partial<Opcode>];
+type Row = readonly [name: string, operands: string, pops: number, pushes: number, throws: 0 | 1, meaning: string, extra?: Partial<Opcode>];
 
-const ROWS: Row[] = [
+const ROWS = [
   ['CONST', 'constant', 0, 1, 0, 'push a constant'],
   ['INT', 'number', 0, 1, 0, 'push a small whole number'],
   ['UNDEFINED', '', 0, 1, 0, 'push undefined'],
@@ -146,11 +147,40 @@ const ROWS: Row[] = [
   ['JUMP_UNLESS_SNE', 'target', 2, 0, 0, 'jump unless a !== b', { jumpEffect: -2 }],
   ['GET_PROP_OF', 'slot name', 0, 1, 1, 'push variable.name'],
   ['SELF', '', 0, 1, 0, 'push the function that runs, for the name of a function expression'],
-];
+] as const satisfies readonly Row[];
+
+type Rows = (typeof ROWS)[number];
+
+/** The name of an instruction. */
+export type OpName = Rows[0];
+
+type OperandsText<Name extends OpName> = Extract<Rows, readonly [Name, ...unknown[]]>[1];
+
+type Numbers<Text extends string> = Text extends ''
+  ? []
+  : Text extends `${OperandKind} ${infer Rest}`
+    ? [number, ...Numbers<Rest>]
+    : [number];
+
+/** The operands of an instruction: one number each. */
+export type Operands<Name extends OpName> = Name extends OpName ? Numbers<OperandsText<Name>> : never;
+
+/** An instruction without operands that takes and leaves so many values. */
+export type OpOf<Pops extends number, Pushes extends number> = Extract<Rows, readonly [string, '', Pops, Pushes, ...unknown[]]>[0];
+
+type JumpRows = Extract<Rows, readonly [string, 'target' | `${string} target`, ...unknown[]]>;
+
+/** An instruction whose last operand is where it may jump to. */
+export type JumpName = JumpRows[0];
+
+type BeforeTarget<Text extends string> = Text extends `${infer Before} target` ? Numbers<Before> : [];
+
+/** The operands of a jump without its target. */
+export type JumpOperands<Name extends JumpName> = Name extends OpName ? BeforeTarget<OperandsText<Name>> : never;
 
 /** By number. */
 export const OPCODES: readonly Opcode[] = Object.freeze(
-  ROWS.map(([name, operands, pops, pushes, throws, meaning, extra]) => ({
+  ROWS.map(([name, operands, pops, pushes, throws, meaning, extra]: Row) => ({
     name,
     operands: operands === '' ? [] : (operands.split(' ') as OperandKind[]),
     pops,
@@ -164,6 +194,4 @@ export const OPCODES: readonly Opcode[] = Object.freeze(
 );
 
 /** By name, for the compiler. */
-export const OP: Readonly<Record<string, number>> = Object.freeze(
-  Object.assign(Object.create(null), Object.fromEntries(OPCODES.map((each, number) => [each.name, number]))),
-);
+export const OP = Object.freeze(Object.fromEntries(ROWS.map(([name], number) => [name, number]))) as Readonly<Record<OpName, number>>;

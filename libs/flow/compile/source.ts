@@ -1,10 +1,10 @@
-// From source text to program: parse, check, resolve, compile.
+// From source to program: parse, check, resolve, compile.
 
-import { checkSyntax } from '../check/index.js';
-import { type Diagnostic, diagnosticAt, FlowSyntaxError } from '../errors.js';
+import { readSource } from '../check/index.js';
+import { type Diagnostic, diagnosticsOf } from '../diagnostics/diagnostic.js';
+import { type Fault, faultOf } from '../diagnostics/fault.js';
+import { FlowSyntaxError } from '../errors.js';
 import type { FlowLimits } from '../limits.js';
-import { parse } from '../parse/index.js';
-import { LineMap } from '../parse/line-map.js';
 import { resolve } from '../scope/resolve.js';
 import { globalMembers, globalNames } from '../vm/registry.js';
 import { compileTree, FunctionTooLarge } from './compile.js';
@@ -19,35 +19,31 @@ export interface CompileOptions {
 
 /** Compiles a flow, or throws a FlowSyntaxError with everything that is wrong with it. */
 export function compile(source: string, options: CompileOptions = {}): Program {
-  const { program, diagnostics } = build(source, options);
-  if (!program) throw new FlowSyntaxError(diagnostics);
-  return program;
+  const built = build(source, options);
+  if ('faults' in built) throw new FlowSyntaxError(diagnosticsOf(source, fileOf(options), built.faults));
+  return built;
 }
 
-/** Everything that is wrong with a flow, in the order of the text; nothing means that it compiles. */
+/** Everything that is wrong with a flow, in source order; an empty array means that it compiles. */
 export function check(source: string, options: CompileOptions = {}): Diagnostic[] {
-  return build(source, options).diagnostics;
+  const built = build(source, options);
+  return 'faults' in built ? diagnosticsOf(source, fileOf(options), built.faults) : [];
 }
 
-function build(source: string, { file = 'flow', limits }: CompileOptions): { program?: Program; diagnostics: Diagnostic[] } {
-  const { ast, diagnostics } = parse(source, { file, limits });
-  if (!ast) return { diagnostics };
-  const { resolution, diagnostics: scopeFaults } = resolve(ast, { source, file, globals: globalNames(), membersOf: globalMembers });
-  const all = [...diagnostics, ...checkSyntax(ast, source, file), ...scopeFaults].sort((a, b) => a.start - b.start);
-  if (all.length > 0) return { diagnostics: all };
+function fileOf({ file = 'flow' }: CompileOptions): string {
+  return file;
+}
+
+function build(source: string, options: CompileOptions): Program | { faults: Fault[] } {
+  const { ast, faults } = readSource(source, options.limits);
+  if (!ast) return { faults };
+  const { resolution, faults: nameFaults } = resolve(ast, { globals: globalNames(), membersOf: globalMembers });
+  if (faults.length + nameFaults.length > 0) return { faults: [...faults, ...nameFaults] };
   try {
-    const compiled = compileTree(ast, source, file, resolution);
-    return { program: { ...compiled, fingerprint: fingerprintOf(compiled) }, diagnostics: [] };
+    const compiled = compileTree(ast, source, fileOf(options), resolution);
+    return { ...compiled, fingerprint: fingerprintOf(compiled) };
   } catch (error) {
     if (!(error instanceof FunctionTooLarge)) throw error;
-    const { start, message } = error;
-    const fault = {
-      code: 'FLOW_TOO_LARGE',
-      message: `This function is too large: ${message}.`,
-      advice: 'Split it into several functions.',
-      start,
-      end: start + 1,
-    };
-    return { diagnostics: [diagnosticAt(new LineMap(source), file, fault)] };
+    return { faults: [faultOf('FLOW_TOO_LARGE', error.start, error.start + 1, { reason: error.message })] };
   }
 }

@@ -1,7 +1,6 @@
 // Finds the characters that change the order in which text is shown, with which a source can look like another program.
 
-import { faultOf } from '../check/fault.js';
-import type { Fault } from '../errors.js';
+import { type Fault, faultOf } from '../diagnostics/fault.js';
 
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const SHOWN = 10;

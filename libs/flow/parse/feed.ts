@@ -1,9 +1,8 @@
 // Hands the tokens to the grammar, inserts semicolons, and goes on after errors.
 
 import type nearley from 'nearley';
-import { faultOf } from '../check/fault.js';
-import type { RefusalCode } from '../check/refusals.js';
-import type { Fault } from '../errors.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
+import { type Fault, faultOf } from '../diagnostics/fault.js';
 import { expectedWords, foundWords, hintFor } from './expected.js';
 import { Token, type TokenType } from './token.js';
 import { type Column, type EarleyParser, Typing } from './typing.js';

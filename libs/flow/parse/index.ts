@@ -1,9 +1,8 @@
-// The door of the parser: source text in, syntax tree and diagnostics out.
+// The entry of the parser: source in, syntax tree and faults out.
 
 import nearley from 'nearley';
-import { faultOf } from '../check/fault.js';
-import { checkSyntax } from '../check/index.js';
-import { type Diagnostic, diagnosticAt, type Fault, FlowError } from '../errors.js';
+import { type Fault, faultOf } from '../diagnostics/fault.js';
+import { FlowError } from '../errors.js';
 import { DEFAULT_LIMITS } from '../limits.js';
 import type { Program } from './ast.js';
 import { findBidi } from './bidi.js';
@@ -11,7 +10,6 @@ import type { CoverStatement, List } from './cover.js';
 import { Feed } from './feed.js';
 import compiledGrammar from './grammar.js';
 import { Tokens } from './lexer.js';
-import { LineMap } from './line-map.js';
 import { refine } from './refine.js';
 
 /** What a source may not exceed. */
@@ -20,17 +18,13 @@ export interface ParseLimits {
   nestingDepth?: number;
 }
 
-export interface ParseOptions {
-  /** Named in diagnostics. */
-  file?: string;
-  limits?: ParseLimits;
-}
-
 export interface ParseResult {
-  /** `null` as soon as anything is wrong with the grammar of the text. */
+  /** The tree; `null` as soon as anything is wrong with the grammar of the source. */
   ast: Program | null;
-  /** Everything that is wrong, in the order of the text. */
-  diagnostics: Diagnostic[];
+  /** What could be read of a broken source, to check the rest of it too; `null` when reading was given up or `ast` is there. */
+  partial: Program | null;
+  /** Everything that is wrong, in no order. */
+  faults: Fault[];
 }
 
 /** A tree may be this many times deeper than its brackets: operators, members and `else if` nest without them. */
@@ -41,24 +35,19 @@ const grammar = nearley.Grammar.fromCompiled({
   ParserRules: compiledGrammar.ParserRules.map(byTypeAlone),
 } as nearley.CompiledRules);
 
-/** Parses a flow. Never throws because of the text: what is wrong with it is in `diagnostics`. */
-export function parse(source: string, options: ParseOptions = {}): ParseResult {
-  const file = options.file ?? 'flow';
-  const sourceLength = options.limits?.sourceLength ?? DEFAULT_LIMITS.sourceLength;
-  const nestingDepth = options.limits?.nestingDepth ?? DEFAULT_LIMITS.nestingDepth;
+/** Parses a flow. Never throws because of the source: what is wrong with it is in `faults`. */
+export function parse(source: string, limits: ParseLimits = {}): ParseResult {
+  const sourceLength = limits.sourceLength ?? DEFAULT_LIMITS.sourceLength;
+  const nestingDepth = limits.nestingDepth ?? DEFAULT_LIMITS.nestingDepth;
   if (source.length > sourceLength) {
     const fault = faultOf('FLOW_SOURCE_TOO_LONG', 0, 0, { length: String(source.length), limit: String(sourceLength) });
-    return { ast: null, diagnostics: [diagnosticAt(new LineMap(source.slice(0, 200)), file, fault)] };
+    return { ast: null, partial: null, faults: [fault] };
   }
   const { statements, faults, whole } = read(source, nestingDepth);
   const refined = statements === undefined ? { ast: null, faults: [] } : refine(statements, source, nestingDepth * LEVELS_PER_BRACKET);
   const all = [...findBidi(source), ...faults, ...refined.faults];
-  if (all.length === 0 && whole) return { ast: refined.ast, diagnostics: [] };
-  const lines = new LineMap(source);
-  const diagnostics = all.map((fault) => diagnosticAt(lines, file, fault));
-  // What was read whole is checked too, so that one broken line does not hide the advice on the others.
-  if (refined.ast) diagnostics.push(...checkSyntax(refined.ast, source, file));
-  return { ast: null, diagnostics: inOrder(diagnostics) };
+  if (all.length === 0 && whole) return { ast: refined.ast, partial: null, faults: [] };
+  return { ast: null, partial: refined.ast, faults: all };
 }
 
 /** Runs the grammar. No statements when reading was given up. */
@@ -71,7 +60,7 @@ function read(source: string, nestingDepth: number): { statements?: List<CoverSt
   if (parser.results.length !== 1) {
     throw new FlowError(
       'FLOW_AMBIGUOUS',
-      `The grammar read the source in ${parser.results.length} ways instead of one. This is a fault of Flow, please report it.`,
+      `The grammar read the source in ${parser.results.length} ways instead of one. This is a bug in Flow: please report it with the source.`,
     );
   }
   return { statements: parser.results[0], faults: feed.faults, whole: feed.faults.length === 0 };
@@ -83,9 +72,4 @@ function byTypeAlone(rule: nearley.ParserRule): nearley.ParserRule {
     ...rule,
     symbols: rule.symbols.map((symbol) => (typeof symbol === 'string' ? symbol : { type: symbol.type ?? symbol.literal })),
   };
-}
-
-function inOrder(diagnostics: Diagnostic[]): Diagnostic[] {
-  const sorted = diagnostics.sort((a, b) => a.start - b.start || a.end - b.end);
-  return sorted.filter((one, i) => i === 0 || one.start !== sorted[i - 1].start || one.code !== sorted[i - 1].code);
 }

@@ -1,6 +1,6 @@
 // The values of literals: numbers, strings and template texts, with every rule of strict mode.
 
-import type { RefusalCode } from '../check/refusals.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
 
 /** Told of what is wrong, with offsets inside the raw text. */
 export type Complain = (code: RefusalCode, start: number, end: number, words: Record<string, string>) => void;

@@ -1,6 +1,6 @@
 // Patterns: what is declared, assigned to or taken as a parameter, read from the expressions that the grammar saw.
 
-import type { RefusalCode } from '../check/refusals.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
 import type * as ast from './ast.js';
 import { type CoverArray, type CoverExpression, type CoverObject, type CoverProperty, type Item, itemsOf, type Parens } from './cover.js';
 import { endOf, propertyStart, startOf } from './extent.js';

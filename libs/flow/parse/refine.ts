@@ -1,8 +1,7 @@
 // From cover nodes to the syntax tree: settles what the grammar left open and reports what JavaScript does not allow there.
 
-import { faultOf } from '../check/fault.js';
-import type { RefusalCode } from '../check/refusals.js';
-import type { Fault } from '../errors.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
+import { type Fault, faultOf } from '../diagnostics/fault.js';
 import type { Program } from './ast.js';
 import type { CoverStatement, List } from './cover.js';
 import { programBody } from './refine-statement.js';

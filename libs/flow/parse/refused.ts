@@ -1,6 +1,6 @@
 // Constructs that the grammar leaves out: says so once, skips them, and puts something harmless in their place so that the rest is read too.
 
-import type { RefusalCode } from '../check/refusals.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
 import { foundWords } from './expected.js';
 import { Token, type TokenType } from './token.js';
 import type { Typing } from './typing.js';

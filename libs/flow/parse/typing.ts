@@ -1,6 +1,6 @@
 // Gives each token the type that the grammar wants at its place, by asking what can stand there.
 
-import type { RefusalCode } from '../check/refusals.js';
+import type { RefusalCode } from '../diagnostics/codes.js';
 import { Brackets } from './brackets.js';
 import type { Tokens } from './lexer.js';
 import { skipRefused } from './refused.js';

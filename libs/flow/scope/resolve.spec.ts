@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { check } from '../index.js';
-import { nearestName } from './nearest-name.js';
 
 const faults = (source: string) => check(source).map(({ code, line, column, advice }) => ({ code, at: `${line}:${column}`, advice }));
 
@@ -57,14 +56,5 @@ describe('a name', () => {
     'return [Object.hasOwnProperty("keys"), Math.toString(), Promise.name, Map.length]',
   ])('is accepted: %s', (source) => {
     expect(check(source)).toEqual([]);
-  });
-});
-
-describe('the nearest name', () => {
-  it('is one that a slip explains, or none', () => {
-    expect(nearestName('lenght', ['length', 'left'])).toBe('length');
-    expect(nearestName('MATH', ['Math', 'MATE'])).toBe('Math');
-    expect(nearestName('x', ['y', 'z'])).toBeUndefined();
-    expect(nearestName('customer', ['order', 'total'])).toBeUndefined();
   });
 });

@@ -33,8 +33,8 @@ export class Scope {
   constructor(
     readonly parent: Scope | null,
     readonly fn: FunctionScope,
-    /** Of a switch: a case may be entered past a declaration, so no use is certainly initialised. */
-    readonly jumpy = false,
+    /** A case may be entered past a declaration, so no use is certainly initialised. */
+    readonly isSwitch = false,
   ) {}
 
   find(name: string): Binding | undefined {
@@ -72,7 +72,7 @@ export class FunctionScope {
   }
 }
 
-/** A resolved program: which scope each node opens and which variable each identifier means. */
+/** A resolved program: which scope each node opens and which variable each identifier refers to. */
 export interface Resolution {
   readonly root: Scope;
   readonly scopes: ReadonlyMap<Node, Scope>;
@@ -80,8 +80,8 @@ export interface Resolution {
   readonly parameterScopes: ReadonlyMap<Node, Scope>;
   /** A missing entry is a built-in name. */
   readonly references: ReadonlyMap<Identifier, Reference>;
-  /** Names that are declared nowhere, under a `typeof`, which is "undefined" then. */
-  readonly nowhere: ReadonlySet<Identifier>;
+  /** Operands of a `typeof` that are declared nowhere: it is "undefined" then. */
+  readonly undeclaredTypeofs: ReadonlySet<Identifier>;
 }
 
 export interface Reference {

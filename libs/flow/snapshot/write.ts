@@ -84,7 +84,7 @@ class Writer {
   private value(value: unknown, depth: number): Json {
     this.length += typeof value === 'string' ? 3 + value.length : 2;
     if (this.length > this.vm.limits.snapshotBytes)
-      throw this.vm.limit('SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
+      throw this.vm.limit('FLOW_LIMIT_SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
     switch (typeof value) {
       case 'string':
       case 'boolean':

@@ -72,7 +72,7 @@ export class DurableCalls {
   /** Numbers a call and lets it out. The effect is made for this call and is given its number here. */
   start(vm: Vm, name: string, effect: CallEffect): PromiseObject {
     if (this.pending.size + this.forgotten.size >= vm.limits.pendingEffects)
-      throw vm.limit('PENDING_EFFECTS', `${vm.limits.pendingEffects} durable calls that are unanswered at one time`);
+      throw vm.limit('FLOW_LIMIT_PENDING_EFFECTS', `${vm.limits.pendingEffects} durable calls that are unanswered at one time`);
     const id = this.nextId++;
     const promise = vm.newPromise();
     promise.durable = true;

@@ -2,7 +2,7 @@
 
 import { CALL_OPTIONS, RETRY_OPTIONS } from '../call-options.js';
 import { DurationError, parseDuration } from '../duration.js';
-import { nearestName } from '../scope/nearest-name.js';
+import { nearestName } from '../nearest-name.js';
 import type { RetryOptions, TaskCallOptions, WorkflowCallOptions } from '../turn.js';
 import { glimpse, writeBorderJson } from './border-json.js';
 import { type BuiltinFamily, type Machine, namespace, native } from './native.js';

@@ -1,6 +1,7 @@
 // One run of a program: turns go in as events and come out as effects, until the main body settles.
 
 import type { Program } from '../compile/program.js';
+import { RUN_ERRORS } from '../diagnostics/error-codes.js';
 import { FlowError } from '../errors.js';
 import { DEFAULT_LIMITS, type FlowLimits } from '../limits.js';
 import { writeSnapshot } from '../snapshot/write.js';
@@ -77,7 +78,7 @@ export class FlowRun {
 
   /** The state after `suspended`, as JSON text. */
   snapshot(): string {
-    if (this.inTurn || this.ended) throw new FlowError('FLOW_NOT_SUSPENDED', 'A snapshot is taken after a turn that answered "suspended".');
+    if (this.inTurn || this.ended) throw new FlowError('FLOW_NOT_SUSPENDED', 'A snapshot is taken after a turn that returned "suspended".');
     const text = this.text ?? writeSnapshot(this.vm);
     this.text = text;
     return text;
@@ -113,12 +114,12 @@ export class FlowRun {
     if (!vm.calls.canMove())
       throw new LimitReached(
         'FLOW_STUCK',
-        'The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. Check that every promise you await is resolved.',
+        `The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. ${RUN_ERRORS.FLOW_STUCK.advice}`,
       );
     const base = this.endTurn();
     const text = writeSnapshot(vm);
     if (text.length > vm.limits.snapshotBytes)
-      throw vm.limit('SNAPSHOT', `${vm.limits.snapshotBytes} characters of snapshot (it has ${text.length})`);
+      throw vm.limit('FLOW_LIMIT_SNAPSHOT', `${vm.limits.snapshotBytes} characters of snapshot (it has ${text.length})`);
     this.text = text;
     return { status: 'suspended', groups: resumeGroups(vm), ...base };
   }
@@ -181,7 +182,7 @@ export class FlowRun {
     return {
       name: 'InternalError',
       code: 'FLOW_INTERNAL',
-      message: `The virtual machine failed: ${message}. Please report it with the flow.`,
+      message: `The virtual machine failed: ${message}. ${RUN_ERRORS.FLOW_INTERNAL.advice}`,
     };
   }
 }

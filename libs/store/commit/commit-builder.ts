@@ -1,7 +1,7 @@
-// Puts a commit together from the parts it needs: one statement, one name per combination of parts.
+// Builds a commit from the parts it needs: one statement, with one name per combination of parts.
 
-import { type ArrayType, arrayBytes } from '../array-bytes.js';
-import type { Statement } from '../statement.js';
+import { type ArrayType, arrayBytes } from '../connect/array-bytes.js';
+import type { Statement } from '../connect/statement.js';
 
 type Item = string | number | boolean | null;
 
@@ -18,7 +18,7 @@ export class CommitBuilder {
   private readonly texts: (() => string)[] = [];
   readonly values: unknown[] = [];
 
-  /** Hopeful: everybody is taken to win, and the statement fails as a whole if somebody did not. */
+  /** `optimistic`: all items are assumed to win their fence, and the statement fails as a whole if one of them does not. Otherwise the commit is checked. */
   constructor(readonly optimistic: boolean) {}
 
   /** Keeps the rows of an unnest `d` whose turn won its fence. */
@@ -31,14 +31,14 @@ export class CommitBuilder {
     return this.optimistic ? 'true' : `${number} <> ALL((SELECT n FROM ${losers})::integer[])`;
   }
 
-  /** The numbers of items, by which losers are known; of no use to a optimistic commit. */
+  /** The numbers of items, by which losers are identified; an optimistic commit does not need them. */
   numbers(numbers: readonly number[]): Columns[number] {
     return this.optimistic ? ['integer', [], null] : ['integer', numbers];
   }
 
   /**
-   * Adds a part. `text` is given the `unnest(…)` of its columns and then its scalars, and is asked only when this combination
-   * of parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
+   * Adds a part. `text` gets the `unnest(…)` of its columns and then its scalars, and is called only when this combination of
+   * parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
    */
   add(name: string, columns: Columns, text: (unnest: string, ...scalars: string[]) => string, scalars: Scalars = []): void {
     const first = this.values.length + 1;
@@ -55,12 +55,12 @@ export class CommitBuilder {
     );
   }
 
-  /** The statement: every part as a CTE, and `answer` behind them. */
-  statement(answer: string): Statement {
-    const key = `${this.optimistic ? 'optimistic' : 'careful'}:${this.names.join('+')}`;
+  /** The statement: every part as a CTE, followed by `result`. */
+  statement(result: string): Statement {
+    const key = `${this.optimistic ? 'optimistic' : 'checked'}:${this.names.join('+')}`;
     let statement = statements.get(key);
     if (!statement) {
-      const text = `WITH ${this.texts.map((part) => part()).join(',\n')}\n${answer}`;
+      const text = `WITH ${this.texts.map((part) => part()).join(',\n')}\n${result}`;
       statement = { name: `rhythm_commit_${statements.size}`, text };
       statements.set(key, statement);
     }
@@ -68,12 +68,12 @@ export class CommitBuilder {
   }
 }
 
-/** Nothing unusual stands in these columns. */
+/** Whether these columns hold only what their items usually are. */
 export function areUsual(columns: Columns): boolean {
   return columns.every(([, values, usual]) => usual === undefined || values.every((value) => value === usual));
 }
 
-// Columns in which nothing unusual stands are not sent. All of them or none: each combination is a plan of its own.
+// Columns with only usual items are not sent, if that is so for all such columns: each combination is a plan of its own.
 function leanUnnest(columns: Columns, first: number): string {
   const sent = columns.filter(([, , usual]) => usual === undefined);
   if (sent.length === columns.length) return `unnest(${arrays(columns, first)})`;
@@ -85,7 +85,7 @@ function arrays(columns: Columns, first: number): string {
   return columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ');
 }
 
-// Of our own words only: what comes from outside is a parameter.
+// Only for constants in this code: values from outside are parameters.
 function literal(type: string, value: Item): string {
   return `${value === null ? 'NULL' : typeof value === 'string' ? `'${value}'` : value}::${type}`;
 }

@@ -1,13 +1,14 @@
-// A optimistic commit that meets a lost fence writes what the careful one would have written.
+// An optimistic commit in which an item lost its fence writes what a checked one would have written.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../test/support/index.js';
-import { claimWork } from '../claim-work.js';
+import { sql } from '../connect/statement.js';
 import { bucketOf, childId, newId } from '../ids.js';
-import { insertExecutions, type NewExecution } from '../insert-executions.js';
-import { requestCancel } from '../request-cancel.js';
-import { sendSignals } from '../send-signals.js';
-import { sql } from '../statement.js';
+import { insertExecutions } from '../manage/insert-executions.js';
+import { requestCancel } from '../manage/request-cancel.js';
+import { sendSignals } from '../manage/send-signals.js';
+import type { NewExecution } from '../new-execution.js';
+import { claimWork } from '../run/claim-work.js';
 import { Store } from '../store.js';
 import { commitWork } from './commit-work.js';
 import type { TaskCommit } from './task-commit.js';
@@ -38,7 +39,7 @@ const done = (id: string, fence: number, parent: string, call: number): TaskComm
   parent: { id: parent, bucket: bucketOf(parent), call },
 });
 
-describe('a optimistic commit', () => {
+describe('an optimistic commit', () => {
   let ids: string[];
   // Both were started by one statement, so they are at the same fence.
   let first: number;
@@ -89,7 +90,7 @@ describe('a optimistic commit', () => {
 
   describe.each([true, false])('with a fused step (optimistic: %s)', (optimistic) => {
     let fence: number;
-    // Both runs wait for their first step; those steps end, and the turns that follow were run without a look.
+    // Both runs wait for their first step; those steps end, and the turns that follow were run without reading the stored events.
     const steps = (signals: number[] = []) =>
       commit(
         ids.map((id) => done(childId(id, 1), fence, id, 1)),

@@ -1,22 +1,22 @@
-// Writes what finished attempts and turns came to: one statement for the whole group, each item fenced by itself.
+// Writes the outcome of finished attempts and turns: one statement for the whole group, each item with a fence of its own.
 
+import type { Runner } from '../connect/statement.js';
 import { newFence } from '../fence.js';
-import type { Runner } from '../statement.js';
+import { addCancels } from './cancels.js';
+import { addChildren, type ImmediateClaim } from './children.js';
 import { CommitBuilder } from './commit-builder.js';
-import {
-  addCancels,
-  addChildren,
-  addGroups,
-  addHistory,
-  addReplies,
-  addTimers,
-  addWithdrawals,
-  type ImmediateClaim,
-} from './effects-commit.js';
-import { addLostOrders, addMarks, addParents } from './endings-commit.js';
-import { addInsistence, wasGivenUp } from './fence-losers.js';
+import { addLostCancels, addMarks, addParents } from './endings-commit.js';
+import { addExpectations, hasLosers } from './fence-losers.js';
+import { addNotes } from './notes.js';
+import { addOldSteps } from './old-steps.js';
+import { addReplies } from './replies.js';
+import { addGroups } from './resume-groups.js';
 import { addTasks, type TaskCommit } from './task-commit.js';
-import { addTurns, knownStates, nothingUnseen, type TurnCommit } from './turn-commit.js';
+import { addTimers, addWithdrawals } from './timers.js';
+import type { TurnCommit } from './turn-commit.js';
+import { addTurns } from './turn-rows.js';
+import { knownStates } from './turn-states.js';
+import { nothingUnread } from './unread-turns.js';
 
 /** A group of finished work. */
 export interface WorkCommit {
@@ -25,37 +25,37 @@ export interface WorkCommit {
   turns: readonly TurnCommit[];
   /** Claims whose last item is in this group. */
   claims: readonly string[];
-  /** Children of these turns that the worker takes at once. */
+  /** Children of these turns that the worker runs at once. */
   immediate?: ImmediateClaim;
-  /** Write first what holds when nobody lost a fence; only if somebody did, write it the careful way. Not inside a transaction. */
+  /** First write what is right if no item lost its fence, and only if one did, write it with checks. Not inside a transaction. */
   optimistic?: boolean;
-  /** The tasks are ended because they waited too long: only if none of them has been marked as started. */
+  /** The tasks are ended because they waited too long: only those that have not been marked as started. */
   onlyUnstarted?: boolean;
 }
 
-/** What won its fence; the rest lost its claim and is to be dropped. */
+/** Which items won their fence; the others lost their claim, and their results are to be dropped. */
 export interface CommitOutcome {
   tasks: boolean[];
   turns: boolean[];
-  /** The fence at which the winners are now, and the children that their turns started. */
+  /** The new fence of the winners, and of the children that their turns started. */
   fence: number;
 }
 
 /**
- * Commits a group. Rows are locked in the order of (bucket, id), so that two groups rarely meet crosswise; where they do,
- * PostgreSQL stops one of them with a deadlock and the caller runs it again.
+ * Commits a group. Rows are locked in the order of (bucket, id), so that two groups rarely deadlock; where they do, PostgreSQL
+ * cancels one of them and the caller runs it again.
  */
 export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOutcome> {
   const { tasks, turns, claims } = work;
-  // A transactional task has written its own end; when its claim holds more, nothing is left to write.
   const fence = newFence();
+  // A transactional task has written its own end; if its claim holds other items too, nothing is left to write.
   if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence };
   if (work.optimistic && turns.length + tasks.length > 0) {
     try {
       await write(db, work, fence, true);
       return { tasks: tasks.map(() => true), turns: turns.map(() => true), fence };
     } catch (error) {
-      if (!wasGivenUp(error)) throw error;
+      if (!hasLosers(error)) throw error;
     }
   }
   const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false), fence };
@@ -79,11 +79,12 @@ async function write(
     addWithdrawals(commit, turns);
     addCancels(commit, turns);
     addGroups(commit, fence, turns);
-    addHistory(commit, turns);
+    addNotes(commit, turns);
+    addOldSteps(commit, turns);
   }
   addParents(commit, tasks, turns);
   addMarks(commit, tasks, turns);
-  addLostOrders(commit, tasks);
+  addLostCancels(commit, tasks);
   if (claims.length > 0) {
     commit.add(
       'claims',
@@ -93,21 +94,21 @@ async function write(
       [['text', workerId]],
     );
   }
-  // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes a statement of one
-  // step half as long again. So a worker first writes what holds when all win, and insists on it.
+  // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes the statement of one
+  // step half as long again. So a worker first writes what is right if all win, with the condition that they do.
   if (optimistic) {
     const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const, ['renewed', knownStates(turns)] as const];
-    addInsistence(commit, expected, nothingUnseen(turns));
+    addExpectations(commit, expected, nothingUnread(turns));
   }
   const winners = [
     tasks.length > 0 ? `SELECT 'task' AS kind, n FROM ended` : '',
     turns.length > 0 ? `SELECT 'turn' AS kind, n FROM turned` : '',
   ];
-  const answer = optimistic ? 'SELECT n FROM all_won' : winners.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false';
-  return db.rows(commit.statement(answer), commit.values);
+  const result = optimistic ? 'SELECT n FROM all_won' : winners.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false';
+  return db.rows(commit.statement(result), commit.values);
 }
 
-// Which turn of the group (if any) each task is fused with.
+// For each task the turn of the group that it is fused with, if any.
 function fusions(tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): (number | null)[] {
   const fused: (number | null)[] = tasks.map(() => null);
   turns.forEach((turn, n) => {

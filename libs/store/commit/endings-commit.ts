@@ -1,23 +1,26 @@
-// The ends of executions, as parts of a commit: the parent is told and woken, people can find what went wrong.
+// The ends of executions, as parts of a commit: an event and a wake for the parent, a mark for people who look for failures.
 
+import { CLOCK } from '../clock.js';
+import { ENDED, ENDED_FOR_GOOD, isEnded } from '../ended.js';
+import { wake } from '../work-queue.js';
 import type { CommitBuilder } from './commit-builder.js';
-import { isEnd, type TaskCommit } from './task-commit.js';
+import type { TaskCommit } from './task-commit.js';
 import type { TurnCommit } from './turn-commit.js';
 
 /**
- * Tells parents: an event and a wake. A child that belongs to a resume group counts it down instead of waking, once per
- * batch; when the group's row was replaced meanwhile the update finds nothing and the parent is woken: one wake too many
- * is harmless. A parent that has ended hears nothing. A parent whose own turn is in this very commit is woken too: its groups
- * are being replaced, and a row that one statement updates it cannot delete.
+ * An event and a wake for each parent. A child that belongs to a resume group counts it down instead of waking the parent, once
+ * per batch; if the group's row was replaced meanwhile, the update finds nothing and the parent is woken: one wake too many is
+ * harmless. A parent that has ended gets no event. A parent whose own turn is in the same commit is woken too: its groups are
+ * being replaced, and a statement cannot delete a row that it updates.
  */
 export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
-  // In a optimistic commit the parents of fused children have moved with them, or nothing of it is written.
+  // In an optimistic commit the parents of fused children move with them, or nothing is written.
   const moved = new Set(commit.optimistic ? turns.map((turn) => turn.needs) : []);
-  const fromTasks = tasks.some((task, n) => task.parent && isEnd(task.status) && !moved.has(n));
-  const fromTurns = turns.some((turn) => turn.parent && isEnd(turn.status));
+  const fromTasks = tasks.some((task, n) => task.parent && isEnded(task.status) && !moved.has(n));
+  const fromTurns = turns.some((turn) => turn.parent && isEnded(turn.status));
   if (!fromTasks && !fromTurns) return;
   const fused = turns.some((turn) => turn.needs !== undefined);
-  // A fused child told its parent in memory; only if the parent's turn lost its fence is the event written after all.
+  // The parent of a fused child has its result in memory; the event is written only if the parent's turn lost its fence.
   const ofTasks = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM ended WHERE parent_id IS NOT NULL
     ${fused ? `AND (fused IS NULL OR NOT (${commit.won('lost_turns', 'fused')}))` : ''}`;
   const ofTurns = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM turned WHERE parent_id IS NOT NULL`;
@@ -25,33 +28,38 @@ export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], 
   commit.add(
     `parents-${fromTasks}-${fromTurns}-${fused}-${turns.length > 0}`,
     [],
-    () => `told AS MATERIALIZED (
+    () => `parent_events AS MATERIALIZED (
       SELECT p.id, p.bucket, p.queue, p.priority, s.parent_call AS call, s.payload, CASE WHEN s.status = 'completed' THEN 'completed' ELSE 'failed' END AS kind
       FROM (${sources}) s JOIN rhythm.executions p ON p.id = s.parent_id AND p.bucket = s.parent_bucket
-      WHERE p.status NOT IN ('completed', 'cancelled')
-    ), letters AS (
+      WHERE p.status NOT IN ${ENDED_FOR_GOOD}
+    ), parent_inbox AS (
       INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
-      SELECT id, bucket, nextval('rhythm.event_seq'), kind, call, payload::json FROM told
+      SELECT id, bucket, nextval('rhythm.event_seq'), kind, call, payload::json FROM parent_events
     ), counted_down AS (
       UPDATE rhythm.resume_groups g SET remaining = CASE WHEN g.until = 'all' AND c.failed THEN 0 ELSE g.remaining - c.n END
       FROM (
         SELECT o.execution_id, o.bucket, o.group_no, count(*)::integer AS n, bool_or(t.kind = 'failed') AS failed
-        FROM told t JOIN rhythm.resume_groups o ON o.execution_id = t.id AND o.bucket = t.bucket AND o.members @> t.call AND o.remaining > 0
+        FROM parent_events t JOIN rhythm.resume_groups o ON o.execution_id = t.id AND o.bucket = t.bucket AND o.members @> t.call AND o.remaining > 0
         ${turns.length > 0 ? 'WHERE o.execution_id <> ALL(ARRAY(SELECT id FROM turned))' : ''}
         GROUP BY o.execution_id, o.bucket, o.group_no
       ) c WHERE g.execution_id = c.execution_id AND g.bucket = c.bucket AND g.group_no = c.group_no
       RETURNING g.execution_id, g.bucket, g.members, g.remaining
     ), woken AS (
-      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-      SELECT w.queue, -w.priority, nextval('rhythm.queue_seq'), w.bucket, w.id, NULL FROM (
-        SELECT DISTINCT t.id, t.bucket, t.queue, t.priority FROM told t WHERE NOT EXISTS (
+      ${wake(
+        `(
+        SELECT DISTINCT t.id, t.bucket, t.queue, t.priority FROM parent_events t WHERE NOT EXISTS (
           SELECT 1 FROM counted_down c WHERE c.execution_id = t.id AND c.bucket = t.bucket AND c.members @> t.call AND c.remaining > 0)
-      ) w
+      ) w`,
+        'w.',
+      )}
     )`,
   );
 }
 
-/** Marks what failed or was cancelled, and takes away what was scheduled for tasks that ended, and the mark of a paused one that the outside completed. */
+/**
+ * Marks executions that failed or were cancelled, and deletes what was stored for tasks that have ended: their schedule, cancel
+ * requests, tokens, and the mark of a paused task that was completed from outside.
+ */
 export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
   const bad = (status: string) => status === 'failed' || status === 'cancelled';
   const ofTasks = tasks.some((task) => bad(task.status));
@@ -64,35 +72,35 @@ export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], tu
       [],
       () => `marked AS (
         INSERT INTO rhythm.marked_executions (execution_id, bucket, status) ${sources}
-        ON CONFLICT (execution_id, bucket) DO UPDATE SET status = excluded.status, marked_at = statement_timestamp()
+        ON CONFLICT (execution_id, bucket) DO UPDATE SET status = excluded.status, marked_at = ${CLOCK}
       )`,
     );
   }
-  if (tasks.some((task) => isEnd(task.status) && (task.clearSchedule || task.control))) {
+  if (tasks.some((task) => isEnded(task.status) && (task.clearSchedule || task.control))) {
     commit.add(
       'cleared',
       [],
       () => `cleared AS (
         DELETE FROM rhythm.scheduled_queue s USING ended t
-        WHERE t.status IN ('completed', 'failed', 'cancelled') AND s.execution_id = t.id AND s.bucket = t.bucket
-      ), no_orders AS (
+        WHERE t.status IN ${ENDED} AND s.execution_id = t.id AND s.bucket = t.bucket
+      ), no_requests AS (
         DELETE FROM rhythm.inbox i USING ended t
-        WHERE t.status IN ('completed', 'failed', 'cancelled') AND i.execution_id = t.id AND i.bucket = t.bucket
+        WHERE t.status IN ${ENDED} AND i.execution_id = t.id AND i.bucket = t.bucket
       ), no_tokens AS (
         DELETE FROM rhythm.completion_tokens k USING ended t
-        WHERE t.status IN ('completed', 'failed', 'cancelled') AND k.execution_id = t.id AND k.bucket = t.bucket
+        WHERE t.status IN ${ENDED} AND k.execution_id = t.id AND k.bucket = t.bucket
       ), no_marks AS (
         DELETE FROM rhythm.marked_executions m USING ended t
         WHERE t.status = 'completed' AND m.execution_id = t.id AND m.bucket = t.bucket
       )`,
     );
   }
-  // A failed run keeps its timers for a retry, but not the clock that would fail it again.
+  // A failed run keeps its timers for a retry, but not the time limits that would fail it again.
   if (turns.some((turn) => turn.status === 'failed')) {
     commit.add(
-      'unclocked',
+      'no-limits',
       [],
-      () => `unclocked AS (
+      () => `no_limits AS (
         DELETE FROM rhythm.scheduled_queue s USING turned t
         WHERE t.status = 'failed' AND s.execution_id = t.id AND s.bucket = t.bucket AND s.kind = ANY('{deadline,grace,start}'::text[])
       )`,
@@ -100,22 +108,20 @@ export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], tu
   }
 }
 
-/** A cancel of a task that lost its fence is looked at again; if the task has ended, that look drops it. */
-export function addLostOrders(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
-  const orders = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.control);
-  if (orders.length === 0) return;
+/** A task that was to be cancelled and lost its fence is woken, to read the request again; if it has ended, the claim of the wake deletes it. */
+export function addLostCancels(commit: CommitBuilder, tasks: readonly TaskCommit[]): void {
+  const cancelled = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.control);
+  if (cancelled.length === 0) return;
   commit.add(
-    'lost-orders',
+    'lost-cancels',
     [
-      commit.numbers(orders.map(({ n }) => n)),
-      ['text', orders.map(({ task }) => task.id)],
-      ['smallint', orders.map(({ task }) => task.bucket)],
+      commit.numbers(cancelled.map(({ n }) => n)),
+      ['text', cancelled.map(({ task }) => task.id)],
+      ['smallint', cancelled.map(({ task }) => task.bucket)],
     ],
-    (unnest) => `ordered_again AS (
-      INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
-      SELECT e.queue, -e.priority, nextval('rhythm.queue_seq'), e.bucket, e.id, NULL
-      FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-      WHERE NOT (${commit.won('lost_tasks', 'd.n')})
+    (unnest) => `woken_again AS (
+      ${wake(`${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE NOT (${commit.won('lost_tasks', 'd.n')})`)}
     )`,
   );
 }

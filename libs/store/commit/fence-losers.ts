@@ -1,17 +1,17 @@
-// Who of a group lost its fence: the numbers of the losers, or the insistence that there are none.
+// The items of a group that lost their fence: their numbers, or the condition that there are none.
 
-import { isDatabaseError } from '../connections.js';
+import { isDatabaseError } from '../connect/database-errors.js';
 import type { CommitBuilder, Scalars } from './commit-builder.js';
 
 const UNIQUE_VIOLATION = '23505';
-// What PostgreSQL says when a commit that hoped that everybody wins is given up. People may meet it in the server's log.
-const GIVEN_UP = 'rhythm: somebody else moved an execution of this group, the commit is written the careful way';
+// The error of an optimistic commit in which an item lost its fence. People may find it in the server's log.
+const GIVEN_UP = 'rhythm: another worker moved an execution of this group, so the commit is repeated with checks';
 
 /**
- * Adds the numbers that are missing among the winners. Nearly always there are none, so the rest of the statement asks for the
- * losers: looking for a winner among n winners is quadratic (PostgreSQL walks the array), looking among no losers is free.
+ * Adds the numbers that are missing among the winners. Nearly always there are none, so the rest of the statement compares with
+ * the losers: looking for each item among n winners is quadratic (PostgreSQL walks the array), looking among no losers is free.
  */
-export function addLost(commit: CommitBuilder, losers: 'lost_tasks' | 'lost_turns', winners: string, tried: number): void {
+export function addLosers(commit: CommitBuilder, losers: 'lost_tasks' | 'lost_turns', winners: string, tried: number): void {
   if (commit.optimistic) return;
   commit.add(
     losers,
@@ -23,7 +23,7 @@ export function addLost(commit: CommitBuilder, losers: 'lost_tasks' | 'lost_turn
   );
 }
 
-/** Something else that must be true. */
+/** A further condition of an optimistic commit. */
 export interface Condition {
   name: string;
   scalars: Scalars;
@@ -32,19 +32,19 @@ export interface Condition {
 }
 
 /**
- * Fails the statement, and with it everything it wrote, unless each of these has as many rows as it should, and the conditions
- * hold. They are looked at first, before anything is written.
+ * Fails the statement, and with it everything it wrote, unless each of these CTEs has as many rows as expected and the condition
+ * holds.
  */
-export function addInsistence(
+export function addExpectations(
   commit: CommitBuilder,
   expected: readonly (readonly [rows: string, count: number])[],
   { name, scalars, text }: Condition = NO_CONDITION,
 ): void {
   const present = expected.filter(([, count]) => count > 0);
-  // A text that is no number, put together at run time so that it is not looked at before.
+  // A cast that fails. clock_timestamp() keeps PostgreSQL from evaluating it before the statement runs; the time does not matter.
   const fail = `('${GIVEN_UP} (' || clock_timestamp() || ')')::integer`;
   commit.add(
-    `insist-${name}-${present.map(([rows]) => rows)}`,
+    `expect-${name}-${present.map(([rows]) => rows)}`,
     [],
     (_unnest, ...given) => {
       const counts = given.slice(scalars.length);
@@ -57,7 +57,7 @@ export function addInsistence(
 
 const NO_CONDITION: Condition = { name: '', scalars: [], text: () => 'true' };
 
-/** True when that is why a optimistic commit failed, or when it started a child that the winner of a race has started too. */
-export function wasGivenUp(error: unknown): boolean {
+/** True when an optimistic commit failed because an item lost its fence, or because another worker has started the same child. */
+export function hasLosers(error: unknown): boolean {
   return isDatabaseError(error) && (error.message.includes(GIVEN_UP) || error.code === UNIQUE_VIOLATION);
 }

@@ -1,10 +1,12 @@
-// The end of an attempt of a task, as a part of a commit: its result, its retry, or its hand-over to the outside.
+// The end of an attempt of a task, as a part of a commit: its result, its retry, or its hand-over.
 
+import { CLOCK, inMs } from '../clock.js';
+import { ENDED, isEnded } from '../ended.js';
 import { jsonColumns, readable } from '../json-columns.js';
 import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
-import { addLost } from './fence-losers.js';
+import { addLosers } from './fence-losers.js';
 
-/** Whom an execution tells of its end. */
+/** The call of a parent that waits for the end of an execution. */
 export interface ParentCall {
   id: string;
   bucket: number;
@@ -15,9 +17,9 @@ export interface ParentCall {
 export interface TaskCommit {
   id: string;
   bucket: number;
-  /** What must still be true. */
+  /** The fence that it must still have. */
   fence: number;
-  /** `pending`: tried again after `retryAfterMs`. `suspended`: handed over, the outside will end it. */
+  /** `pending`: tried again after `retryAfterMs`. `suspended`: handed over, it will be completed from outside. */
   status: 'completed' | 'failed' | 'cancelled' | 'pending' | 'suspended';
   /** JSON text of the result. */
   output?: string;
@@ -29,15 +31,13 @@ export interface TaskCommit {
   startedAt: number;
   parent?: ParentCall;
   retryAfterMs?: number;
-  /** The execution has rows in `scheduled_queue` that its end takes away. */
+  /** The execution has rows in `scheduled_queue`, which its end deletes. */
   clearSchedule?: boolean;
-  /** The event that was acted on (a cancel); it is written again as a wake if the fence was lost. */
+  /** It ends because of an event (a cancel request); if the fence was lost, it is woken to read that event again. */
   control?: boolean;
 }
 
-export const isEnd = (status: string): boolean => status === 'completed' || status === 'failed' || status === 'cancelled';
-
-/** Adds the update of the tasks' rows. `ended` answers the ones that won their fence. */
+/** Adds the update of the tasks' rows. `ended` has those that won their fence. */
 export function addTasks(
   commit: CommitBuilder,
   workerId: string,
@@ -48,9 +48,9 @@ export function addTasks(
 ): void {
   const outputs = tasks.map((task) => jsonColumns(task.output));
   const errors = tasks.map((task) => jsonColumns(task.error));
-  // In a optimistic commit the parents of fused children have moved with them, or nothing of it is written.
+  // In an optimistic commit the parents of fused children move with them, or nothing is written.
   const parents = tasks.map(({ status, parent }, n) =>
-    isEnd(status) && !(commit.optimistic && fusedWith[n] !== null) ? parent : undefined,
+    isEnded(status) && !(commit.optimistic && fusedWith[n] !== null) ? parent : undefined,
   );
   const columns: Columns = [
     commit.numbers(tasks.map((_, n) => n)),
@@ -68,8 +68,8 @@ export function addTasks(
     ['integer', parents.map((parent) => parent?.call ?? null), null],
     ['integer', commit.optimistic ? [] : fusedWith, null],
   ];
-  // Nobody is told of ordinary ends whose parents have moved already.
-  const told =
+  // Ordinary ends whose parents move in the same commit need no event.
+  const forParent =
     commit.optimistic && areUsual(columns)
       ? ''
       : `, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
@@ -82,23 +82,23 @@ export function addTasks(
       UPDATE rhythm.executions e SET status = d.status, fence = ${next}, attempts = d.attempts, crashes = 0, note = NULL,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END, error = d.error::jsonb,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
-        finished_at = CASE WHEN d.status IN ('completed', 'failed', 'cancelled') THEN statement_timestamp() END,
-        cancelled_at = CASE WHEN d.status = 'cancelled' THEN statement_timestamp() END
+        finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
+        cancelled_at = CASE WHEN d.status = 'cancelled' THEN ${CLOCK} END
       FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, parent_id, parent_bucket, parent_call, fused)
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
-      RETURNING d.n, e.id, e.bucket, e.status${told}
+      RETURNING d.n, e.id, e.bucket, e.status${forParent}
     )`,
     [
       ['text', workerId],
       ['bigint', fence],
     ],
   );
-  addLost(commit, 'lost_tasks', 'ended', tasks.length);
+  addLosers(commit, 'lost_tasks', 'ended', tasks.length);
   addRetries(commit, fence, tasks);
   addHandOvers(commit, fence, tasks);
 }
 
-// The next attempt is put off with the fence it will be at, so that a row of an earlier life is never taken for it.
+// The next attempt is scheduled with the fence that it will have, so that a row from before is never mistaken for it.
 function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[]): void {
   const retried = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'pending');
   if (retried.length === 0) return;
@@ -115,7 +115,7 @@ function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCo
       SELECT d.* FROM ${unnest} AS d(n, id, bucket, delay, error) WHERE ${commit.won('lost_tasks', 'd.n')}
     ), put_off AS (
       INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
-      SELECT id, bucket, 'run', 0, statement_timestamp() + delay * interval '1 millisecond', ${next} FROM retried
+      SELECT id, bucket, 'run', 0, ${inMs('delay')}, ${next} FROM retried
       ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = excluded.due_at, fence = excluded.fence
     ), noted_retries AS (
       INSERT INTO rhythm.history (execution_id, bucket, seq, kind, detail)
@@ -125,7 +125,7 @@ function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCo
   );
 }
 
-// A token is tied to the fence; handing over replaces the fence, and that of the token with it.
+// A token is tied to the fence, which a hand-over replaces: the token gets the new one.
 function addHandOvers(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[]): void {
   const handed = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'suspended');
   if (handed.length === 0) return;

@@ -1,4 +1,4 @@
-// What a worker took in one claim: written once, deleted when its last item ends. It tells recovery what to give back, and fences nothing.
+// What a worker took in one claim: written once, deleted when its last item ends. Recovery reads what to give back; it fences nothing.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -7,11 +7,11 @@ export class ClaimEntity {
   @PrimaryColumn({ name: 'worker_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'claims_pkey' })
   workerId!: string;
 
-  /** Chosen by the worker before it asks, so that it can find a claim whose reply was lost. */
+  /** Chosen by the worker before it claims, so that it can find a claim whose reply was lost. */
   @PrimaryColumn({ name: 'claim_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'claims_pkey' })
   claimId!: string;
 
-  @Column({ name: 'claimed_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'claimed_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   claimedAt!: Date;
 
   @Column({ type: 'text', array: true, collation: 'C' })

@@ -1,4 +1,4 @@
-// The hash of a token with which the outside may finish a task, tied to the fence the task is at.
+// The hash of a token with which a task may be completed from outside, tied to the fence of the task.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 

@@ -7,7 +7,7 @@ export type StoredStatus = 'pending' | 'suspended' | 'paused' | 'completed' | 'f
 
 @Entity('executions')
 @Index('executions_created', ['createdAt'])
-// Children normally carry their parent's id as a prefix; only those with an id of their own need an index to be found.
+// Children normally have their parent's id as a prefix; only those with an id of their own need an index to be found.
 @Index('executions_strays', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
 export class ExecutionEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'executions_pkey' })
@@ -34,7 +34,7 @@ export class ExecutionEntity {
   @Column({ name: 'parent_id', type: 'text', collation: 'C', nullable: true })
   parentId!: string | null;
 
-  /** The number of the durable call in the parent that waits for this run; null when nobody is told of its end. */
+  /** The number of the durable call in the parent that waits for this run; null when nobody waits for its end. */
   @Column({ name: 'parent_call', type: 'integer', nullable: true })
   parentCall!: number | null;
 
@@ -58,7 +58,7 @@ export class ExecutionEntity {
   @Column({ type: 'jsonb', nullable: true })
   error!: unknown;
 
-  /** What this call asked for beyond the task's own declaration: retry, timeouts, idempotency key. */
+  /** What this call asked for in addition to the task's declaration: retry, timeouts, idempotency key. */
   @Column({ type: 'jsonb', nullable: true })
   options!: unknown;
 
@@ -80,7 +80,7 @@ export class ExecutionEntity {
   @Column({ type: 'jsonb', nullable: true })
   progress!: unknown;
 
-  /** Why it does not move although nobody waits for anything, e.g. a missing version. */
+  /** Why it does not move although it waits for nothing, e.g. a missing version. */
   @Column({ type: 'text', nullable: true })
   note!: string | null;
 
@@ -88,7 +88,7 @@ export class ExecutionEntity {
   @Column({ name: 'worker_id', type: 'text', nullable: true })
   workerId!: string | null;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   createdAt!: Date;
 
   @Column({ name: 'started_at', type: 'timestamptz', nullable: true })
@@ -97,7 +97,7 @@ export class ExecutionEntity {
   @Column({ name: 'finished_at', type: 'timestamptz', nullable: true })
   finishedAt!: Date | null;
 
-  /** When the run was told that it is cancelled; from then on it can only end as `cancelled`. */
+  /** When the run received its cancellation; from then on it can only end as `cancelled`. */
   @Column({ name: 'cancelled_at', type: 'timestamptz', nullable: true })
   cancelledAt!: Date | null;
 }

@@ -1,4 +1,4 @@
-// What happened to a run beside its steps: log lines, failed attempts, recoveries, pauses. Bounded per run.
+// What happened to a run besides its steps: log lines, failed attempts, recoveries, pauses. Bounded per run.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -13,7 +13,7 @@ export class HistoryEntity {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'history_pkey' })
   seq!: string;
 
-  @Column({ type: 'timestamptz', default: () => 'now()' })
+  @Column({ type: 'timestamptz', default: () => 'rhythm.clock()' })
   at!: Date;
 
   @Column({ type: 'text' })

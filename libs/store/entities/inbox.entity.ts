@@ -19,7 +19,7 @@ export class InboxEntity {
   @Column({ type: 'text' })
   kind!: InboxKind;
 
-  /** The durable call that the event answers; 0 for `cancel`. */
+  /** The durable call that the event belongs to; 0 for `cancel`. */
   @Column({ type: 'integer' })
   call!: number;
 

@@ -1,4 +1,4 @@
-// Every entity of the schema, as the explicit list that a DataSource needs.
+// Every entity of the schema, as the explicit array that a DataSource needs. Defaults are written for the schema `rhythm`; only migrations create tables.
 
 import { ClaimEntity } from './claim.entity.js';
 import { CompletionTokenEntity } from './completion-token.entity.js';
@@ -34,21 +34,3 @@ export const entities = [
   CompletionTokenEntity,
   SchemaInfoEntity,
 ];
-
-export {
-  ClaimEntity,
-  CompletionTokenEntity,
-  ExecutionEntity,
-  HistoryEntity,
-  InboxEntity,
-  MarkedExecutionEntity,
-  ResumeGroupEntity,
-  ScheduledQueueEntity,
-  SchemaInfoEntity,
-  SignalEntity,
-  WorkerHeartbeatEntity,
-  WorkflowDefinitionEntity,
-  WorkflowExecutionContextEntity,
-  WorkflowProgramEntity,
-  WorkQueueEntity,
-};

@@ -1,4 +1,4 @@
-// The executions people look for by status (failed, cancelled, paused), beside the table so that completion stays a HOT update.
+// The executions people look for by status (failed, cancelled, paused), in a table of their own so that completion stays a HOT update.
 
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
@@ -14,6 +14,6 @@ export class MarkedExecutionEntity {
   @Column({ type: 'text' })
   status!: 'failed' | 'cancelled' | 'paused';
 
-  @Column({ name: 'marked_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'marked_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   markedAt!: Date;
 }

@@ -4,8 +4,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
  * `run`: put the execution into the queue. `timer`, `timeout`: an event for a durable call of a workflow.
- * `deadline`: the total time is over. `start`: it should have started by now. `grace`: the time to clean up after a cancel is over.
- * `wake`: a signal came for an id that was not visible; look again.
+ * `deadline`: the total timeout. `start`: the start timeout. `grace`: the time limit of the clean-up after a cancel.
+ * `wake`: a signal came for an id that was not visible; check again whether it exists.
  */
 export type ScheduledKind = 'run' | 'timer' | 'timeout' | 'deadline' | 'start' | 'grace' | 'wake';
 

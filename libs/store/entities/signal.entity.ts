@@ -1,4 +1,4 @@
-// A signal sent to a run, kept until a wait takes it; one with a key is kept to the end of the run, so that its twin is recognised.
+// A signal sent to a run, kept until a wait takes it; one with a key is kept until the run ends, so that duplicates are recognized.
 
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
@@ -23,7 +23,7 @@ export class SignalEntity {
   @Column({ name: 'dedupe_key', type: 'text', collation: 'C', nullable: true })
   dedupeKey!: string | null;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   createdAt!: Date;
 
   @Column({ name: 'consumed_at', type: 'timestamptz', nullable: true })

@@ -1,4 +1,4 @@
-// A worker that lives: one row, renewed every few seconds, deleted when it leaves or is declared dead.
+// A worker that is alive: one row, updated every few seconds, deleted when the worker stops or is declared dead. In real time.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -33,7 +33,7 @@ export class WorkerHeartbeatEntity {
   @Column({ name: 'beat_at', type: 'timestamptz', default: () => 'now()' })
   beatAt!: Date;
 
-  /** Counts the beats: what a sweeper watches, so that nobody's clock matters. */
+  /** The number of heartbeats: sweepers compare it, so that no clock matters. */
   @Column({ type: 'bigint', default: 0 })
   beats!: string;
 }

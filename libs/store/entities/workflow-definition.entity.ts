@@ -1,4 +1,4 @@
-// A version of a workflow: its text and what it may name, by content hash.
+// A version of a workflow: its source and its allow-list, by content hash.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -18,11 +18,11 @@ export class WorkflowDefinitionEntity {
   @Column({ type: 'text', nullable: true })
   file!: string | null;
 
-  /** What its runs may name: arrays of names by kind, a kind that is absent allows every name. */
+  /** The names that its runs may use, by kind; a kind that is absent allows every name. */
   @Column({ type: 'jsonb' })
   allow!: Record<string, string[]>;
 
-  /** Every list that a process with this version has brought. One that is known only narrows `allow`. */
+  /** Every allow-list that a process with this version has declared. One that is in here already can only narrow `allow`. */
   @Column({ name: 'allow_seen', type: 'jsonb' })
   allowSeen!: Record<string, string[]>[];
 
@@ -30,6 +30,6 @@ export class WorkflowDefinitionEntity {
   @Column({ type: 'bigint' })
   activation!: string;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   createdAt!: Date;
 }

@@ -10,7 +10,7 @@ export class WorkflowExecutionContextEntity {
   @PrimaryColumn({ type: 'smallint', primaryKeyConstraintName: 'workflow_execution_context_pkey' })
   bucket!: number;
 
-  /** `json`, not `jsonb`: verbatim and still readable in psql. Null when the state lives outside the row, or before the first turn. */
+  /** `json`, not `jsonb`: verbatim and still readable in psql. Null when the state is stored outside the row, or before the first turn. */
   @Column({ type: 'json', nullable: true })
   snapshot!: unknown;
 

@@ -19,6 +19,6 @@ export class WorkflowProgramEntity {
   @Column({ type: 'text' })
   program!: string;
 
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'rhythm.clock()' })
   createdAt!: Date;
 }

@@ -1,5 +1,6 @@
 // `rhythm migrate`: brings the schema of the database to the version of this package, or back.
 
+import { startEmbedded } from '../../../libs/embedded/index.js';
 import {
   createDataSource,
   migrate,
@@ -11,7 +12,6 @@ import {
 } from '../../../libs/store/index.js';
 import { maskUrl } from '../../config/mask-url.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../../database/unreachable.js';
-import { startEmbedded } from '../../embedded/start-embedded.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { UsageError } from '../usage-error.js';
 

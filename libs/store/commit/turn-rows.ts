@@ -1,0 +1,90 @@
+// The rows of runs whose turns are committed, as a part of a commit: status, outcome, and a wake for those that lost their fence.
+
+import { CLOCK } from '../clock.js';
+import { ENDED, isEnded } from '../ended.js';
+import { jsonColumns } from '../json-columns.js';
+import { wake } from '../work-queue.js';
+import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
+import { addConsumed } from './consumed-events.js';
+import { addLosers } from './fence-losers.js';
+import type { TurnCommit } from './turn-commit.js';
+import { addStates } from './turn-states.js';
+import { NOTHING_UNREAD } from './unread-turns.js';
+
+/**
+ * Adds the update of the runs' rows. `turned` has those that won their fence.
+ * A run that was cancelled keeps the reason as its error through the turns of its clean-up.
+ */
+export function addTurns(commit: CommitBuilder, workerId: string, fence: number, turns: readonly TurnCommit[]): void {
+  const outputs = turns.map((turn) => jsonColumns(turn.output));
+  const errors = turns.map((turn) => jsonColumns(turn.error));
+  const parents = turns.map(({ status, parent }) => (isEnded(status) ? parent : undefined));
+  const fused = !commit.optimistic && turns.some((turn) => turn.needs !== undefined);
+  const unread = !commit.optimistic && turns.some((turn) => turn.unread !== undefined);
+  const columns: Columns = [
+    commit.numbers(turns.map((_, n) => n)),
+    ['text', turns.map((turn) => turn.id)],
+    ['smallint', turns.map((turn) => turn.bucket)],
+    ['bigint', turns.map((turn) => turn.fence)],
+    ['text', turns.map((turn) => turn.status), 'suspended'],
+    ['text', outputs.map((output) => output.readable), null],
+    ['text', errors.map((error) => error.readable), null],
+    ['text', turns.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
+    ['text', turns.map((turn) => turn.note ?? null), null],
+    ['float8', turns.map((turn) => turn.startedAt)],
+    ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
+    ['text', parents.map((parent) => parent?.id ?? null), null],
+    ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+    ['integer', commit.optimistic ? [] : turns.map((turn) => turn.needs ?? null), null],
+    ...(unread ? [['text', turns.map((turn) => (turn.unread ? `{${turn.unread.signals}}` : null))] as const] : []),
+  ];
+  const forParent =
+    commit.optimistic && areUsual(columns)
+      ? ''
+      : `, d.parent_id, d.parent_bucket, e.parent_call,
+        CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload`;
+  commit.add(
+    `${unread ? 'unread-' : ''}${fused ? 'fused-' : ''}turns`,
+    columns,
+    (unnest, worker, next) => `turned AS (
+      UPDATE rhythm.executions e SET status = d.status, fence = ${next}, crashes = 0, note = d.note,
+        output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
+        error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
+        worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
+        cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, ${CLOCK}) ELSE e.cancelled_at END
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs${unread ? ', known' : ''})
+      WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
+        ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
+        ${unread ? `AND (d.known IS NULL OR (${NOTHING_UNREAD}))` : ''}
+      RETURNING d.n, e.id, e.bucket, e.status${forParent}
+    )`,
+    [
+      ['text', workerId],
+      ['bigint', fence],
+    ],
+  );
+  addLosers(commit, 'lost_turns', 'turned', turns.length);
+  addStates(commit, turns);
+  addConsumed(commit, turns);
+  if (!commit.optimistic || turns.some((turn) => turn.again)) addWakes(commit, turns);
+}
+
+// The claim of a turn that lost its fence deleted a queue row, and the event that it was the wake of must be read again. This is
+// so even if the winner has ended the run: its end deleted the events that it saw, and this one may have come later. The claim
+// of the new row finds the run ended, and deletes what is left.
+function addWakes(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  commit.add(
+    'wakes',
+    [
+      commit.numbers(turns.map((_, n) => n)),
+      ['text', turns.map((turn) => turn.id)],
+      ['smallint', turns.map((turn) => turn.bucket)],
+      ['boolean', turns.map((turn) => turn.again ?? false)],
+    ],
+    (unnest) => `again AS (
+      ${wake(`${unnest} AS d(n, id, bucket, again) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE d.again OR NOT (${commit.ofWinner})`)}
+    )`,
+  );
+}

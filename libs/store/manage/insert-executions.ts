@@ -1,0 +1,150 @@
+// Starts executions: one statement for any number of them, in the caller's transaction or the engine's.
+
+import { CLOCK_NOW } from '../clock.js';
+import { type ArrayType, arrayBytes } from '../connect/array-bytes.js';
+import { type Runner, sql } from '../connect/statement.js';
+import { newFence } from '../fence.js';
+import { bucketOf } from '../ids.js';
+import { jsonText } from '../json-columns.js';
+import { DUE_AFTER_DELAY, EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns, type NewExecution, schedule } from '../new-execution.js';
+import { enqueue } from '../work-queue.js';
+
+/**
+ * What became of one start. `existing`: the same run was there already; `conflict`: the id belongs to a different one;
+ * `contended`: nothing was started, because runs of that id came and went so fast that none of them could be read.
+ */
+export interface StartOutcome {
+  id: string;
+  outcome: 'created' | 'existing' | 'conflict' | 'contended';
+  /** What differs, in a conflict. */
+  differs?: 'type' | 'name' | 'input';
+}
+
+// Only inserts, on keys that no other transaction can share (a caller's own id may wait for another start with that id): an open
+// transaction of a user blocks nobody. The due times are read from the inserted options, so that no CTE joins another.
+// Each row has a time of its own: lists are read by the index on time, and rows of the same time would have to be sorted (a
+// million rows of one instant: 0.7 s per page).
+// With ON CONFLICT every insert is tentative and confirmed by a second record, 48 bytes of WAL per row; ids that no other row can
+// have are inserted without it.
+const insert = (name: string, onConflict: string) =>
+  sql(
+    name,
+    `WITH new AS (
+    INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
+    SELECT $14::bigint, ${CLOCK_NOW}, ${EXECUTION_VALUES}
+    FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
+      AS d(${EXECUTION_COLUMNS})
+    ${onConflict}
+    RETURNING id, bucket, type, queue, priority, options,
+      CASE WHEN options ? 'runAt' THEN (options->>'runAt')::timestamptz ${DUE_AFTER_DELAY} END AS due_at
+  ), queued AS (
+    ${enqueue('new WHERE due_at IS NULL', '$14::bigint')}
+  ), scheduled AS (
+    ${schedule('new', '$14::bigint')}
+  )
+  SELECT ${onConflict ? 'id FROM new' : '1 WHERE false'}`,
+  );
+const INSERT_FRESH = insert('insert_fresh', '');
+const INSERT = insert('insert_executions', 'ON CONFLICT (id, bucket) DO NOTHING');
+
+// A start in a caller's transaction that finds an existing run keeps that run from being removed until the transaction ends, so
+// that the result of the start is still true when it commits. The lock is the weakest there is; only a removal waits for it.
+// Outside of a transaction the result is true when it is read, and the read writes nothing.
+const twins = (name: string, lock: string) =>
+  sql(
+    name,
+    `SELECT e.id, e.type, e.target_name, ${jsonText('inputs')} AS input
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket ${lock}`,
+  );
+const TWINS = twins('read_twins', '');
+const HELD_TWINS = twins('hold_twins', 'FOR KEY SHARE OF e');
+
+// A run that kept the insert from succeeding may be removed before it is read; then the insert is tried again. Each further try
+// is needed only if another run of the same id comes and goes between two statements.
+const TRIES = 10;
+
+/** How a start is run. */
+export interface InsertOptions {
+  /** The runner is an open transaction of the caller's. */
+  inTransaction?: boolean;
+}
+
+/** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
+export async function insertExecutions(
+  db: Runner,
+  executions: readonly NewExecution[],
+  { inTransaction = false }: InsertOptions = {},
+): Promise<StartOutcome[]> {
+  if (executions.every(({ fresh }) => fresh)) {
+    await db.rows(INSERT_FRESH, parameters(executions));
+    return executions.map(({ id }) => ({ id, outcome: 'created' }));
+  }
+  const inserted = new Set<string>();
+  const existing = new Map<string, Twin>();
+  const isKnown = ({ id }: NewExecution) => inserted.has(id) || existing.has(id);
+  let open = executions;
+  for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
+    for (const { id } of await db.rows<{ id: string }>(INSERT, parameters(open))) inserted.add(id);
+    if (inserted.size === executions.length) break;
+    const ids = twinsAmong(open, inserted);
+    for (const twin of await db.rows<Twin>(inTransaction ? HELD_TWINS : TWINS, [ids, ids.map(bucketOf)])) existing.set(twin.id, twin);
+    open = open.filter((execution) => !isKnown(execution));
+  }
+  const seen = new Set<string>();
+  return executions.map((execution) => {
+    const { id } = execution;
+    // The second of two equal ids in one batch finds the first.
+    if (inserted.has(id) && !seen.has(id)) {
+      seen.add(id);
+      return { id, outcome: 'created' };
+    }
+    const twin = existing.get(id);
+    if (!twin) return { id, outcome: 'contended' };
+    const differs = difference(execution, twin);
+    return differs ? { id, outcome: 'conflict', differs } : { id, outcome: 'existing' };
+  });
+}
+
+/** The run that has the id of a start. */
+interface Twin {
+  id: string;
+  type: string;
+  target_name: string;
+  input: string | null;
+}
+
+// The ids that were taken, and those that were given twice.
+function twinsAmong(executions: readonly NewExecution[], inserted: ReadonlySet<string>): string[] {
+  const seen = new Set<string>();
+  const twins = new Set<string>();
+  for (const { id } of executions) {
+    if (!inserted.has(id) || seen.has(id)) twins.add(id);
+    seen.add(id);
+  }
+  return [...twins];
+}
+
+function difference(mine: NewExecution, theirs: Twin): StartOutcome['differs'] {
+  if (mine.type !== theirs.type) return 'type';
+  if (mine.targetName !== theirs.target_name) return 'name';
+  return canonical(mine.input) === canonical(theirs.input ?? undefined) ? undefined : 'input';
+}
+
+// Two inputs are the same when they hold the same values, in whatever order their keys were written.
+function canonical(text: string | undefined): string {
+  if (text === undefined) return 'undefined';
+  return JSON.stringify(JSON.parse(text), (_key, value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : value,
+  );
+}
+
+const TYPES: readonly ArrayType[] = [
+  ...(['text', 'smallint', 'text', 'text', 'text', 'smallint', 'text', 'integer'] as const),
+  ...(['text', 'text', 'text', 'text', 'text'] as const),
+];
+
+function parameters(executions: readonly NewExecution[]): unknown[] {
+  return [...executionColumns(executions).map((column, n) => arrayBytes(TYPES[n], column)), newFence()];
+}

@@ -1,0 +1,101 @@
+// Sends signals: they are stored in the order of one sequence, and their runs are woken.
+
+import { CLOCK } from '../clock.js';
+import { type Runner, sql } from '../connect/statement.js';
+import { ENDED_FOR_GOOD } from '../ended.js';
+import { bucketOf } from '../ids.js';
+import { wake } from '../work-queue.js';
+
+/** A signal to be sent. */
+export interface NewSignal {
+  executionId: string;
+  name: string;
+  /** JSON text; absent means `undefined`. */
+  payload?: string;
+  /** A second signal with the same key for the same run is dropped. */
+  dedupeKey?: string;
+}
+
+/** What became of one signal. */
+export interface SignalOutcome {
+  executionId: string;
+  /** False when a signal with the same key was there already. */
+  accepted: boolean;
+  /** False when no execution of this id was visible; the signal is kept for it all the same. */
+  known: boolean;
+  /** True when the run is completed or cancelled: no wait will take the signal, and it is dropped. */
+  ended: boolean;
+  /** The queue in which its run was woken, for a hint. */
+  queue?: string;
+  /** The execution is a task, which takes no signals: nothing was written. */
+  refused?: { name: string; parentId: string | null };
+}
+
+// A run whose start is not visible yet (its transaction is open, or it comes later) cannot be queued from here: its first
+// turn may read the signals just before this commits. So the wake is written as due at once, and the timer loop finds it after
+// the commit: either the run is there by then and is queued, or its first turn is yet to come and sees the signal.
+// If the id is that of a task by then, the wake leads to the signal's removal.
+const SEND = sql(
+  'send_signals',
+  `WITH sent AS (
+    INSERT INTO rhythm.signals (execution_id, bucket, seq, name, payload, dedupe_key)
+    SELECT d.execution_id, d.bucket, nextval('rhythm.event_seq'), d.name, d.payload::json, d.dedupe_key
+    FROM (
+      SELECT * FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[])
+        WITH ORDINALITY AS u(execution_id, bucket, name, payload, dedupe_key, n) ORDER BY n
+    ) d
+    WHERE NOT EXISTS (SELECT 1 FROM rhythm.executions t WHERE t.id = d.execution_id AND t.bucket = d.bucket AND t.type = 'task')
+    ON CONFLICT (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
+    RETURNING execution_id, bucket, seq, dedupe_key
+  ), woken AS (
+    ${wake('(SELECT DISTINCT execution_id, bucket FROM sent) s JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket')}
+    RETURNING execution_id, queue
+  ), later AS (
+    INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
+    SELECT s.execution_id, s.bucket, 'wake', s.seq, ${CLOCK} FROM sent s
+    WHERE NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket)
+    RETURNING execution_id
+  )
+  SELECT s.execution_id, NULL AS task, NULL AS "parentId", s.dedupe_key, (SELECT w.queue FROM woken w WHERE w.execution_id = s.execution_id) AS queue,
+    EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket AND e.status IN ${ENDED_FOR_GOOD}) AS ended
+  FROM sent s
+  UNION ALL
+  SELECT t.id, t.target_name, t.parent_id, NULL, NULL, false
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions t ON t.id = d.id AND t.bucket = d.bucket AND t.type = 'task'`,
+);
+
+interface SentRow {
+  execution_id: string;
+  /** The name of the task, if the id is that of a task. */
+  task: string | null;
+  parentId: string | null;
+  dedupe_key: string | null;
+  queue: string | null;
+  ended: boolean;
+}
+
+/** Stores signals and wakes their runs. May join the caller's transaction: it only inserts. */
+export async function sendSignals(db: Runner, signals: readonly NewSignal[]): Promise<SignalOutcome[]> {
+  const found = await db.rows<SentRow>(SEND, [
+    signals.map((signal) => signal.executionId),
+    signals.map((signal) => bucketOf(signal.executionId)),
+    signals.map((signal) => signal.name),
+    signals.map((signal) => signal.payload ?? null),
+    signals.map((signal) => signal.dedupeKey ?? null),
+  ]);
+  const tasks = new Map(
+    found.flatMap(({ execution_id, task, parentId }) => (task === null ? [] : [[execution_id, { name: task, parentId }]])),
+  );
+  const rows = found.filter((row) => row.task === null);
+  const stored = new Set(rows.map((row) => JSON.stringify([row.execution_id, row.dedupe_key])));
+  const ended = new Set(rows.filter((row) => row.ended).map((row) => row.execution_id));
+  const queues = new Map(rows.map((row) => [row.execution_id, row.queue ?? undefined]));
+  return signals.map(({ executionId, dedupeKey }) => ({
+    executionId,
+    accepted: !tasks.has(executionId) && (dedupeKey === undefined || stored.delete(JSON.stringify([executionId, dedupeKey]))),
+    known: tasks.has(executionId) || queues.get(executionId) !== undefined,
+    ended: ended.has(executionId),
+    queue: queues.get(executionId),
+    refused: tasks.get(executionId),
+  }));
+}

@@ -1,0 +1,109 @@
+// Lists executions, newest first, page by page.
+
+import { exactText } from '../clock.js';
+import { type Runner, sql } from '../connect/statement.js';
+import { isBelow, isStray } from '../relatives.js';
+import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, STATUS, WITH_HOLDER, WITH_HOLDER_OF_PAGE } from './read-execution.js';
+
+/** What to list; absent means any. */
+export interface ExecutionFilter {
+  status?: ExecutionStatus | readonly ExecutionStatus[];
+  type?: 'task' | 'workflow';
+  name?: string;
+  queue?: string;
+  /** Children of this execution; null: only executions without a parent. */
+  parentId?: string | null;
+  tag?: string;
+  createdAfter?: Date;
+  createdBefore?: Date;
+  limit?: number;
+  /** The `next` of the page before. */
+  cursor?: string;
+}
+
+export interface ExecutionPage {
+  items: ExecutionRecord[];
+  /** Pass it as `cursor` for the next page; absent on the last one. */
+  next?: string;
+}
+
+// No index of `executions` contains the status (completion would no longer be a HOT update), so each status has its own source:
+// the small tables that hold exactly those rows, or the index on time for statuses that most rows have.
+const SOURCES: Partial<Record<ExecutionStatus, string>> = {
+  failed: `SELECT execution_id AS id, bucket FROM rhythm.marked_executions WHERE status = 'failed'`,
+  cancelled: `SELECT execution_id AS id, bucket FROM rhythm.marked_executions WHERE status = 'cancelled'`,
+  paused: `SELECT execution_id AS id, bucket FROM rhythm.marked_executions WHERE status = 'paused'`,
+  running: `SELECT id, bucket FROM (${HELD}) held`,
+  pending: `SELECT execution_id AS id, bucket FROM rhythm.work_queue UNION SELECT execution_id, bucket FROM rhythm.scheduled_queue WHERE kind = 'run'`,
+  suspended: `SELECT execution_id AS id, bucket FROM rhythm.workflow_execution_context UNION SELECT execution_id, bucket FROM rhythm.completion_tokens`,
+};
+
+/** One page of executions. */
+export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): Promise<ExecutionPage> {
+  const limit = filter.limit ?? 50;
+  const statuses: ExecutionStatus[] =
+    filter.status === undefined ? [] : typeof filter.status === 'string' ? [filter.status] : [...filter.status];
+  const values: unknown[] = [];
+  const conditions: string[] = [];
+  const where = (condition: (parameter: string) => string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+  };
+
+  if (filter.type) where((p) => `e.type = ${p}`, filter.type);
+  if (filter.name) where((p) => `e.target_name = ${p}`, filter.name);
+  if (filter.queue) where((p) => `e.queue = ${p}`, filter.queue);
+  if (filter.tag) where((p) => `${p} = ANY(e.tags)`, filter.tag);
+  if (filter.createdAfter) where((p) => `e.created_at >= ${p}`, filter.createdAfter);
+  if (filter.createdBefore) where((p) => `e.created_at < ${p}`, filter.createdBefore);
+  if (filter.parentId === null) conditions.push('e.parent_id IS NULL');
+  else if (filter.parentId !== undefined) {
+    where((p) => `((${isBelow('e.id', p)} AND e.parent_id = ${p}) OR (${isStray('e.', p)}))`, filter.parentId);
+  }
+  if (filter.cursor) {
+    const [time, id] = decodeCursor(filter.cursor);
+    values.push(time, id);
+    conditions.push(`(e.created_at, e.id) < ($${values.length - 1}::timestamptz, $${values.length})`);
+  }
+  if (statuses.length > 0) {
+    where((p) => `${STATUS} = ANY(${p})`, statuses);
+  }
+  const sources = statuses.map((status) => SOURCES[status]);
+  const from =
+    sources.length > 0 && sources.every((source) => source !== undefined)
+      ? `(${sources.map((source) => `(${source})`).join(' UNION ')}) s JOIN rhythm.executions e ON e.id = s.id AND e.bucket = s.bucket`
+      : 'rhythm.executions e';
+  values.push(limit + 1);
+  const columns = `${RECORD}, ${exactText('e.created_at')} AS cursor_time`;
+  const filtered = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  const order = 'ORDER BY e.created_at DESC, e.id DESC';
+  // Only a filter by status needs the holders before the page is known.
+  const text =
+    statuses.length > 0
+      ? `SELECT ${columns} FROM ${from} ${WITH_HOLDER} ${filtered} ${order} LIMIT $${values.length}`
+      : `WITH page AS MATERIALIZED (SELECT e.* FROM rhythm.executions e ${filtered} ${order} LIMIT $${values.length})
+        SELECT ${columns} FROM page e ${WITH_HOLDER_OF_PAGE} ${order}`;
+
+  const rows = await db.rows<ExecutionRecord & { cursor_time: string }>(sql('list_executions', text), values);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(({ cursor_time: _, ...record }) => record),
+    ...(rows.length > limit && last ? { next: encodeCursor(last.cursor_time, last.id) } : {}),
+  };
+}
+
+// Microseconds of the database, which a JavaScript date would cut off.
+function encodeCursor(time: string, id: string): string {
+  return Buffer.from(JSON.stringify([time, id])).toString('base64url');
+}
+
+function decodeCursor(cursor: string): [string, string] {
+  try {
+    const [time, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (typeof time === 'string' && typeof id === 'string') return [time, id];
+  } catch {
+    // Reported below, together with a string that parses but is not a cursor.
+  }
+  throw new RangeError('The cursor is not one that list() returned. Pass the `next` of the page before, unchanged.');
+}

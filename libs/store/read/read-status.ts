@@ -1,0 +1,74 @@
+// Reads the state of the whole system for people: queues, workers, counts by status.
+
+import { CLOCK, millis } from '../clock.js';
+import { type Runner, sql } from '../connect/statement.js';
+
+export interface QueueStatus {
+  queue: string;
+  /** Runnable now. */
+  waiting: number;
+  /** Runnable later. */
+  scheduled: number;
+  /** Claimed by a worker. */
+  running: number;
+  /** Age of the oldest execution that any of its workers could run. */
+  oldestMs: number | null;
+  /** Live workers that serve it; 0 with work waiting means that the work is not being done. */
+  workers: number;
+}
+
+export interface WorkerStatus {
+  workerId: string;
+  host: string;
+  pid: number;
+  queues: string[];
+  concurrency: number;
+  codeVersion: string;
+  startedAt: Date;
+  beatAt: Date;
+  /** Milliseconds since its last heartbeat, in real time by the database's clock. */
+  silentMs: number;
+  running: number;
+}
+
+const QUEUES = sql(
+  'queue_status',
+  `WITH waiting AS (SELECT q.queue, count(*)::integer AS n, min(q.seq) FILTER (WHERE q.lane = '') AS first FROM rhythm.work_queue q GROUP BY q.queue),
+  scheduled AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.scheduled_queue s JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket WHERE s.kind = 'run' GROUP BY e.queue),
+  running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
+    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue),
+  served AS (SELECT q AS queue, count(*)::integer AS n FROM rhythm.worker_heartbeats w, unnest(w.queues) q GROUP BY q),
+  names AS (SELECT queue FROM waiting UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
+  SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce(r.n, 0) AS running, coalesce(v.n, 0) AS workers,
+    (SELECT ${millis(`${CLOCK} - e.created_at`)} FROM rhythm.work_queue q JOIN rhythm.executions e ON e.id = q.execution_id AND e.bucket = q.bucket
+      WHERE q.queue = n.queue AND q.lane = '' AND q.seq = w.first LIMIT 1) AS "oldestMs"
+  FROM names n LEFT JOIN waiting w USING (queue) LEFT JOIN scheduled s USING (queue) LEFT JOIN running r USING (queue) LEFT JOIN served v USING (queue)
+  ORDER BY n.queue`,
+);
+
+const WORKERS = sql(
+  'worker_status',
+  `SELECT w.worker_id AS "workerId", w.host, w.pid, w.queues, w.concurrency, w.code_version AS "codeVersion", w.started_at AS "startedAt", w.beat_at AS "beatAt",
+    ${millis('now() - w.beat_at')} AS "silentMs",
+    (SELECT coalesce(sum(cardinality(c.ids)), 0)::integer FROM rhythm.claims c WHERE c.worker_id = w.worker_id) AS running
+  FROM rhythm.worker_heartbeats w ORDER BY w.started_at`,
+);
+
+const COUNTS = sql(
+  'status_counts',
+  `SELECT status, count(*)::integer AS n FROM rhythm.execution_status WHERE created_at >= $1 GROUP BY status`,
+);
+
+export async function readQueues(db: Runner): Promise<QueueStatus[]> {
+  return db.rows<QueueStatus>(QUEUES);
+}
+
+export async function readWorkers(db: Runner): Promise<WorkerStatus[]> {
+  return db.rows<WorkerStatus>(WORKERS);
+}
+
+/** How many executions created since a time are in each status. */
+export async function countStatuses(db: Runner, since: Date): Promise<Record<string, number>> {
+  const rows = await db.rows<{ status: string; n: number }>(COUNTS, [since]);
+  return Object.fromEntries(rows.map((row) => [row.status, row.n]));
+}

@@ -1,0 +1,191 @@
+// Gives claimed work back to the queue: at shutdown, after a claim whose reply was lost, and for workers that died.
+
+import { inMs } from '../clock.js';
+import { type Runner, sql } from '../connect/statement.js';
+import { ACTIVE, ENDED } from '../ended.js';
+import { newFence } from '../fence.js';
+import { enqueue, wake } from '../work-queue.js';
+
+/** One execution that was put off. */
+export interface PutOff {
+  id: string;
+  bucket: number;
+  /** Of a task: the fence it has now. */
+  fence: number | null;
+}
+
+/** What was taken from a dead worker. */
+export interface Recovered {
+  given: GivenBack[];
+  /** Executions that could not be taken yet: an open transaction still holds their rows. */
+  left: number;
+}
+
+/** One execution that was given back or taken from a dead worker. */
+export interface GivenBack {
+  id: string;
+  queue: string;
+  name: string;
+  crashes: number;
+  /** It has crashed its workers too often and was failed instead. */
+  quarantined: boolean;
+}
+
+// A workflow that is not returned (somebody else has moved it, or it is paused) is woken again: its queue row may have been the
+// wake of an event that nobody else has read. So is a task with a cancel request in its inbox. One that has ended is woken if
+// something is left for it: the claim of that wake deletes it. Whether it was returned is read from the update itself: this
+// statement's snapshot may be older than the commit that the update waited for.
+const HAS_EVENTS = `EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)`;
+const HAS_LEFTOVERS = `e.status <> 'failed' AND (${HAS_EVENTS}
+      OR EXISTS (SELECT 1 FROM rhythm.signals o WHERE o.execution_id = e.id AND o.bucket = e.bucket))`;
+const TO_BE_WOKEN = `items i JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket
+    WHERE e.type = 'workflow' AND e.id <> ALL(ARRAY(SELECT id FROM returned)) AND (e.status NOT IN ${ENDED} OR ${HAS_LEFTOVERS})
+      OR e.type = 'task' AND ${HAS_EVENTS}`;
+// A task whose next attempt is scheduled, or that was handed over, was claimed only for its events: it keeps its fence, its time
+// and its token.
+const WAS_TO_RUN = `NOT (e.type = 'task' AND (e.status = 'suspended' OR EXISTS (
+        SELECT 1 FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.fence = e.fence)))`;
+// The fence is replaced here, so a late write of the worker that held the work matches no row.
+const returned = (fence: string, crash: 0 | 1) => `returned AS (
+    UPDATE rhythm.executions e SET fence = ${fence}::bigint, crashes = e.crashes + ${crash}
+    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ${ACTIVE}
+      AND ${WAS_TO_RUN}
+    RETURNING e.id, e.bucket, e.type, e.status, e.queue, e.priority, e.fence, e.crashes, e.target_name, e.parent_id, e.parent_call, e.attempts
+  ), requeued AS (
+    ${enqueue('returned')}
+  ), rewoken AS (
+    ${wake(TO_BE_WOKEN)}
+  )`;
+
+// Items still held by the worker stay out of it; its claim row goes when they end.
+const GIVE_BACK = sql(
+  'give_back',
+  `WITH gone AS (
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) RETURNING c.ids, c.buckets, c.fences
+  ), items AS MATERIALIZED (
+    SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
+  ), ${returned('$3', 0)}
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
+);
+
+const GIVE_BACK_SOME = sql(
+  'give_back_some',
+  `WITH items AS MATERIALIZED (
+    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
+  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), ${returned('$6', 0)}
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
+);
+
+// Like giving back, but the work is runnable only after a delay: for work that this worker must not hold now. A cancel request of
+// a task is read before the task may run.
+const PUT_OFF = sql(
+  'put_off',
+  `WITH items AS MATERIALIZED (
+    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
+  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
+  ), returned AS (
+    UPDATE rhythm.executions e SET fence = $7::bigint
+    FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ${ACTIVE} AND ${WAS_TO_RUN}
+    RETURNING e.id, e.bucket, e.type, e.fence
+  ), rewoken AS (
+    INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
+    SELECT e.id, e.bucket, 'wake', 0, ${inMs(`$6 * CASE WHEN e.type = 'task' THEN 0.5 ELSE 1 END`)}
+    FROM ${TO_BE_WOKEN}
+    ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = least(rhythm.scheduled_queue.due_at, excluded.due_at)
+  )
+  INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
+  SELECT id, bucket, 'run', 0, ${inMs('$6')}, CASE WHEN type = 'task' THEN fence END FROM returned
+  ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE
+    SET due_at = greatest(rhythm.scheduled_queue.due_at, excluded.due_at), fence = excluded.fence
+  RETURNING execution_id AS id, bucket, fence, due_at > ${inMs('$6')} AS later`,
+);
+
+// The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone starts over.
+// Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. Rows that
+// are not locked are taken, the rest stays in its claims, and the sweeper comes back for it.
+const RECOVER = sql(
+  'recover_worker',
+  `WITH dead AS (
+    DELETE FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1 AND w.beats = $2 RETURNING w.worker_id
+  ), held AS MATERIALIZED (
+    SELECT c.claim_id, c.ids, c.buckets, c.fences FROM rhythm.claims c WHERE c.worker_id = $1
+      AND (EXISTS (SELECT 1 FROM dead) OR NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1))
+    FOR UPDATE SKIP LOCKED
+  ), listed AS MATERIALIZED (
+    SELECT h.claim_id, i.id, i.bucket, i.fence FROM held h, unnest(h.ids, h.buckets, h.fences) AS i(id, bucket, fence)
+  ), free AS MATERIALIZED (
+    SELECT e.id FROM (SELECT DISTINCT id, bucket FROM listed) l JOIN rhythm.executions e ON e.id = l.id AND e.bucket = l.bucket
+    FOR UPDATE OF e SKIP LOCKED
+  ), busy AS MATERIALIZED (
+    SELECT l.* FROM listed l WHERE l.id <> ALL(ARRAY(SELECT id FROM free))
+      AND EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = l.id AND e.bucket = l.bucket)
+  ), gone AS (
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY(ARRAY(SELECT claim_id FROM held EXCEPT SELECT claim_id FROM busy))
+  ), shortened AS (
+    UPDATE rhythm.claims c SET ids = b.ids, buckets = b.buckets, fences = b.fences
+    FROM (SELECT claim_id, array_agg(id) AS ids, array_agg(bucket) AS buckets, array_agg(fence) AS fences FROM busy GROUP BY claim_id) b
+    WHERE c.worker_id = $1 AND c.claim_id = b.claim_id
+  ), items AS MATERIALIZED (
+    SELECT DISTINCT l.id, l.bucket, l.fence FROM listed l WHERE l.id = ANY(ARRAY(SELECT id FROM free))
+  ), ${returned('$4', 1)}, noted AS (
+    INSERT INTO rhythm.history (execution_id, bucket, seq, kind, worker_id, detail)
+    SELECT id, bucket, nextval('rhythm.event_seq'), 'recovered', $1, jsonb_build_object('crashes', crashes) FROM returned
+  )
+  SELECT id, queue, target_name AS name, crashes, crashes > $3 AS quarantined, 0 AS left FROM returned
+  UNION ALL SELECT NULL, NULL, NULL, 0, false, (SELECT count(*) FROM busy)::integer WHERE EXISTS (SELECT 1 FROM dead) OR EXISTS (SELECT 1 FROM busy)`,
+);
+
+/** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
+export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[]): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, newFence()]);
+}
+
+/** Gives back some items, and deletes the claims that have no other items left. */
+export async function giveBackItems(
+  db: Runner,
+  workerId: string,
+  items: readonly { id: string; bucket: number; fence: number }[],
+  doneClaims: readonly string[],
+): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK_SOME, [
+    workerId,
+    doneClaims,
+    items.map((item) => item.id),
+    items.map((item) => item.bucket),
+    items.map((item) => item.fence),
+    newFence(),
+  ]);
+}
+
+/** Gives back items, runnable again after a delay. Returns those that will be: not those that were already put off for longer. */
+export async function putOffItems(
+  db: Runner,
+  workerId: string,
+  items: readonly { id: string; bucket: number; fence: number }[],
+  doneClaims: readonly string[],
+  delayMs: number,
+): Promise<PutOff[]> {
+  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, [
+    workerId,
+    doneClaims,
+    items.map((item) => item.id),
+    items.map((item) => item.bucket),
+    items.map((item) => item.fence),
+    delayMs,
+    newFence(),
+  ]);
+  return rows.filter((row) => !row.later).map(({ id, bucket, fence }) => ({ id, bucket, fence }));
+}
+
+/**
+ * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue at a new fence.
+ * Returns undefined when there was nothing to take: it was not dead after all, or another worker was faster. Safe to run from
+ * every worker at once, and again for as long as something is left.
+ */
+export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<Recovered | undefined> {
+  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
+  if (rows.length === 0) return undefined;
+  const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
+  return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };
+}

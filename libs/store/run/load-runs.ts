@@ -1,0 +1,78 @@
+// Loads what a turn starts from: the state of the run and every event it has not consumed.
+
+import { CLOCK, millis } from '../clock.js';
+import { type Runner, sql } from '../connect/statement.js';
+import { jsonText } from '../json-columns.js';
+
+/** The stored state of a run. */
+export interface LoadedRun {
+  id: string;
+  /** Null before the first turn and when the state lives outside the row. */
+  snapshot: string | null;
+  snapshotRef: string | null;
+  /** The highest durable call ever numbered. */
+  calls: number;
+  /** JSON text of the inputs, only when there is no snapshot. */
+  input: string | null;
+  /** The members that the resume groups had left, or null without groups: if a commit finds fewer, a child has ended meanwhile. */
+  remaining: number | null;
+  /** It was started for a later time that has not come: whatever woke it, it must not run yet. */
+  early: boolean;
+}
+
+/** A stored event, in the one order of the run. */
+export interface StoredEvent {
+  executionId: string;
+  seq: number;
+  kind: 'completed' | 'failed' | 'timer' | 'timeout' | 'cancel' | 'signal';
+  call: number;
+  /** Of a signal. */
+  name: string | null;
+  /** When a signal was sent, in milliseconds. */
+  sentAt?: number | null;
+  payload: string | null;
+}
+
+const CONTEXTS = sql(
+  'load_contexts',
+  `SELECT e.id, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", coalesce(c.calls, 0) AS calls,
+    CASE WHEN c.snapshot IS NULL AND c.snapshot_ref IS NULL THEN ${jsonText('inputs')} END AS input,
+    (SELECT sum(g.remaining)::integer FROM rhythm.resume_groups g WHERE g.execution_id = e.id AND g.bucket = e.bucket) AS remaining,
+    (e.status = 'pending' AND e.options ?| '{delayMs,runAt}'::text[] AND EXISTS (SELECT 1 FROM rhythm.scheduled_queue s
+      WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.call = 0 AND s.due_at > ${CLOCK})) IS TRUE AS early
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
+  JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+  LEFT JOIN rhythm.workflow_execution_context c ON c.execution_id = d.id AND c.bucket = d.bucket`,
+);
+
+const EVENTS = sql(
+  'load_events',
+  `SELECT i.execution_id AS "executionId", i.seq, i.kind, i.call, NULL AS name, NULL::float8 AS "sentAt", i.payload::text AS payload
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.inbox i ON i.execution_id = d.id AND i.bucket = d.bucket
+  UNION ALL
+  SELECT s.execution_id, s.seq, 'signal', 0, s.name, ${millis('s.created_at')}, s.payload::text
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.signals s ON s.execution_id = d.id AND s.bucket = d.bucket
+  WHERE s.consumed_at IS NULL`,
+);
+
+/**
+ * Loads runs and their events in one round trip (two statements, pipelined: the state first, so that the events are never
+ * older than it). Runs whose VM is in memory are named only in `eventsOf`.
+ */
+export async function loadRuns(
+  db: Runner,
+  contextsOf: readonly { id: string; bucket: number }[],
+  eventsOf: readonly { id: string; bucket: number }[],
+): Promise<{ runs: LoadedRun[]; events: Map<string, StoredEvent[]> }> {
+  const [runs, rows] = await Promise.all([
+    contextsOf.length > 0 ? db.rows<LoadedRun>(CONTEXTS, [contextsOf.map((run) => run.id), contextsOf.map((run) => run.bucket)]) : [],
+    db.rows<StoredEvent>(EVENTS, [eventsOf.map((run) => run.id), eventsOf.map((run) => run.bucket)]),
+  ]);
+  const events = new Map<string, StoredEvent[]>();
+  for (const row of rows.sort((a, b) => a.seq - b.seq)) {
+    const known = events.get(row.executionId);
+    if (known) known.push(row);
+    else events.set(row.executionId, [row]);
+  }
+  return { runs, events };
+}
