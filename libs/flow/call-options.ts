@@ -1,4 +1,4 @@
-// The options that durable calls know: read by the VM when a call is made, and by the checker where they stand in the source.
+// The options that durable calls know: read by the VM when a call is made, and by the checker where the source writes them as literals.
 
 /** By the name of the call. */
 export const CALL_OPTIONS = {

@@ -48,11 +48,11 @@ describe('a duration', () => {
     expect(() => parseDuration('6000w')).toThrow(/longer than 100 years/);
   });
 
-  it.each([0, 1, 1_500, 60_000, 129_600_000, 36_525 * 86_400_000])('of %p ms is shown so that it can be read again', (ms) => {
+  it.each([0, 1, 1_500, 60_000, 129_600_000, 36_525 * 86_400_000])('of %p ms is shown in a form that can be read again', (ms) => {
     expect(parseDuration(showDuration(ms))).toBe(ms);
   });
 
-  it('does not repeat a text of a million characters', () => {
-    expect(() => parseDuration('9'.repeat(1_000_000))).toThrow(/^A text of 1000000 characters is not a duration/);
+  it('does not repeat a string of a million characters', () => {
+    expect(() => parseDuration('9'.repeat(1_000_000))).toThrow(/^A string of 1000000 characters is not a duration/);
   });
 });

@@ -1,10 +1,10 @@
-// Reads a duration as flows, options and settings write it: milliseconds, or text such as "24h" or "1m 30s".
+// Reads a duration as flows, options and settings write it: milliseconds, or a string such as "24h" or "1m 30s".
 import { FlowError } from './errors.js';
 
-/** Milliseconds, or text such as "500ms", "30s", "15m", "24h", "3d", "2w", "1h 30m". */
+/** Milliseconds, or a string such as "500ms", "30s", "15m", "24h", "3d", "2w", "1h 30m". */
 export type Duration = number | string;
 
-/** A value is no duration; the message says what is wrong with it and what to write. */
+/** A value is not a duration; the message says what is wrong with it and what to write. */
 export class DurationError extends FlowError {
   constructor(message: string) {
     super('FLOW_DURATION', message);
@@ -27,11 +27,11 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ...['w', 'week', 'weeks'].map((unit) => [unit, WEEK] as const),
 ]);
 
-// A century: beyond it a slip of the unit is likelier than a plan.
+// A century: beyond it a wrong unit is more likely than intent.
 const LONGEST = 36_525 * DAY;
-// No honest duration is longer; a flow must not make us scan a megabyte.
+// No real duration is longer, and a flow must not make the parser scan a megabyte.
 const LONGEST_TEXT = 64;
-const ADVICE = 'Write milliseconds (1500) or text such as "500ms", "30s", "15m", "24h", "3d" or "1h 30m".';
+const ADVICE = 'Write milliseconds (1500) or a string such as "500ms", "30s", "15m", "24h", "3d" or "1h 30m".';
 
 /** Milliseconds of a duration, whole and not negative; throws a `DurationError` for anything else. */
 export function parseDuration(value: unknown): number {
@@ -50,7 +50,7 @@ const SHOWN_UNITS = [
   ['ms', 1],
 ] as const;
 
-/** Milliseconds as a text that `parseDuration` reads: "1d 12h", "1s 500ms". */
+/** Milliseconds as a string that `parseDuration` reads: "1d 12h", "1s 500ms". */
 export function showDuration(ms: number): string {
   const parts: string[] = [];
   let left = ms;
@@ -78,6 +78,6 @@ function fromText(text: string): number {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return value.length > LONGEST_TEXT ? `A text of ${value.length} characters` : JSON.stringify(value);
+  if (typeof value === 'string') return value.length > LONGEST_TEXT ? `A string of ${value.length} characters` : JSON.stringify(value);
   return typeof value === 'object' && value !== null ? 'An object' : String(value);
 }

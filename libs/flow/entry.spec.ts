@@ -5,7 +5,7 @@ import { begin } from '../../test/support/flow-driver.js';
 import * as flow from './entry.js';
 
 describe('the entry point for tools', () => {
-  it('offers the language and none of what runs it', () => {
+  it('exports the language and nothing of what runs it', () => {
     expect(Object.keys(flow).sort()).toEqual([
       'DEFAULT_LIMITS',
       'FLOW_CODES',
@@ -25,7 +25,7 @@ describe('the entry point for tools', () => {
     ]);
   });
 
-  it('gives an editor what it underlines', () => {
+  it('gives an editor the range to underline', () => {
     const source = 'const total = 1\nreturn totl';
     const [diagnostic] = flow.check(source, { file: 'order.flow' });
     expect(diagnostic).toMatchObject({

@@ -1,4 +1,4 @@
-// The bounds of a program and of a run: every one configurable, none of them catchable by the flow.
+// The limits of a program and of a run: all are configurable, and the flow can catch none of them.
 
 export interface FlowLimits {
   /** Characters of source text. */
@@ -7,17 +7,17 @@ export interface FlowLimits {
   nestingDepth: number;
   /** Instructions (and the work of built-ins, charged as such) per turn. */
   fuelPerTurn: number;
-  /** Fuel after which `turn` answers `yielded`; about 5 ms of work. */
+  /** Fuel after which `turn` returns `yielded`; about 5 ms of work. */
   fuelPerSlice: number;
   /** Bytes of heap a run may hold, as the VM counts them. */
   heapBytes: number;
   callDepth: number;
-  /** Durable calls that are unanswered at one time. */
+  /** Durable calls that are pending at one time. */
   pendingEffects: number;
   /** Characters of snapshot text: above `snapshotWarnBytes` the caller is warned, above this the run fails. */
   snapshotBytes: number;
   snapshotWarnBytes: number;
-  /** Characters of one JSON text that crosses the border (task input, output). */
+  /** Characters of one JSON text that enters or leaves a run (task input, output). */
   payloadBytes: number;
   /** Log lines per turn; more are dropped with one line that says so. */
   logLines: number;

@@ -1,9 +1,9 @@
-// What goes into one turn of a run and what comes out: the border between the VM and whoever stores its state.
+// What goes into one turn of a run and what comes out: the boundary between the VM and the code that stores its state.
 
 /** JSON text, exactly as `JSON.stringify` would write the value. */
 export type JsonText = string;
 
-/** An error as it crosses the border: plain data, readable by people and by the other side. */
+/** An error outside of the VM: plain data, readable by people and programs. */
 export interface ErrorData {
   name: string;
   message: string;
@@ -16,7 +16,7 @@ export interface ErrorData {
   cause?: ErrorData;
 }
 
-/** What a run may ask of its surroundings. Handed in, so that a turn can be repeated and simulated. */
+/** What a run needs from its caller. Passed in, so that a turn can be repeated and simulated. */
 export interface FlowHost {
   /** Milliseconds since the epoch; must not go back within a run. */
   now(): number;
@@ -84,7 +84,7 @@ export type Effect =
   /** Relative timers leave as a duration and are dated by the database; absolute ones carry their time. */
   | { kind: 'timer'; id: number; delayMs: number }
   | { kind: 'timer'; id: number; at: number }
-  /** A wait for a signal; with a timeout the surroundings send a `timeout` event when it is due. */
+  /** A wait for a signal; with a timeout the caller sends a `timeout` event when it is due. */
   | { kind: 'wait'; id: number; signal: string; timeoutMs?: number }
   /** A timer or wait that is over: forget it. */
   | { kind: 'withdraw'; id: number; reason: WithdrawalReason }
@@ -93,10 +93,10 @@ export type Effect =
   | { kind: 'log'; level: 'debug' | 'log' | 'info' | 'warn' | 'error'; message: string; at: number };
 
 /**
- * Why a timer or wait is over: a signal answered it, nobody can observe its end any more because its race is decided, it was
+ * Why a timer or wait is over: a signal resolved it, its outcome cannot be observed any more because its race is decided, it was
  * cancelled alone or with its run, or the run has ended.
  */
-export type WithdrawalReason = 'answered' | 'lost' | 'cancelled' | 'ended';
+export type WithdrawalReason = 'signalled' | 'lost' | 'cancelled' | 'ended';
 
 /** What happened to a run since its last turn. One event is one macrotask; they are applied in the order given. */
 export type FlowEvent =
@@ -107,7 +107,7 @@ export type FlowEvent =
   | { kind: 'timer'; id: number }
   /** The timeout of a signal wait is due. */
   | { kind: 'timeout'; id: number }
-  /** A signal; `key` is the caller's own name for it and comes back in `consumedSignals` when a wait took it. */
+  /** A signal; `key` is the caller's own id of it and comes back in `consumedSignals` when a wait took it. */
   | { kind: 'signal'; key: string; name: string; payload?: JsonText }
   /** Rejects every pending call. What the flow asked for earlier in the same turn is not started any more. */
   | { kind: 'cancel'; reason?: string };
@@ -121,7 +121,7 @@ export interface ResumeGroup {
   until: 'all' | 'settled';
 }
 
-/** A signal that a wait took: the caller's key for it, and the number of the wait. */
+/** A signal that a wait took: the caller's key of it, and the number of the wait. */
 export interface ConsumedSignal {
   key: string;
   wait: number;
@@ -129,7 +129,7 @@ export interface ConsumedSignal {
 
 /** What every outcome of a turn carries. */
 export interface TurnBase {
-  /** Without the calls that were made in this turn before its cancel: those are not to be started. */
+  /** Without the calls that were made in this turn before its cancel: those must not be started. */
   effects: Effect[];
   /** In the order they were taken; signals handed in and not listed here stay stored by the caller. */
   consumedSignals: ConsumedSignal[];

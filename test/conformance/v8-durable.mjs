@@ -21,7 +21,7 @@ export function durableCalls(timeline, lost) {
   function start(effect, Failure) {
     const { promise, resolve, reject } = Promise.withResolvers();
     const id = ++count;
-    const lateness = `No signal "${effect.signal}" came within ${effect.timeoutMs / 3_600_000}h`;
+    const lateness = `No signal "${effect.signal}" arrived within ${effect.timeoutMs / 3_600_000}h`;
     pending.set(id, {
       resolve,
       reject,

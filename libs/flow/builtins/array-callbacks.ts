@@ -1,4 +1,4 @@
-// Array methods that call a function for their elements. They read the array as it is when each turn comes, up to its first length.
+// Array methods that call a function for their elements. They read each element when its turn comes, up to the initial length.
 import { call, type Machine, native, type Steps } from '../vm/native.js';
 import { ArrayObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
@@ -19,7 +19,7 @@ function method(name: string, walk: Walk): NativeFunction {
   });
 }
 
-/** `find` and its sisters see holes as undefined. */
+/** `find` and its variants see holes as undefined. */
 function* find(array: ArrayObject, fn: Value, fromEnd: boolean): Steps<number> {
   const { elements } = array;
   const { length } = elements;

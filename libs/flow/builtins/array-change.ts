@@ -91,7 +91,7 @@ export const ARRAY_CHANGES: readonly NativeFunction[] = [
   }),
 ];
 
-/** Moves elements as `copyWithin` does, going by a length that the array may not have any more. */
+/** Moves elements as `copyWithin` does, using a length that the array may not have any more. */
 function copyPart(vm: Machine, array: ArrayObject, to: number, from: number, count: number, length: number): void {
   const { elements } = array;
   if (elements.length === length) {
@@ -106,7 +106,7 @@ function copyPart(vm: Machine, array: ArrayObject, to: number, from: number, cou
   }
 }
 
-/** A method that goes by the length it read at its start also writes that length, whatever the array became meanwhile. */
+/** A method that uses the length it read at its start also writes that length, whatever the array became meanwhile. */
 function cutToLength(vm: Machine, array: ArrayObject, length: number): void {
   const { elements } = array;
   if (elements.length < length) vm.chargeElements(length - elements.length);

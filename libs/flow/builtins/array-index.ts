@@ -1,8 +1,8 @@
-// Positions in arrays and strings: how JavaScript reads a relative index, and how long lists are moved without overflowing the host's stack.
+// Positions in arrays and strings: how JavaScript reads a relative index, and how many elements are inserted without overflowing the host's stack.
 import type { Machine } from '../vm/native.js';
 import type { ArrayObject, Value } from '../vm/values.js';
 
-/** A relative index (negative counts from the end) clamped to 0…length; `fallback` stands for `undefined`. */
+/** A relative index (negative counts from the end) clamped to 0…length; `fallback` replaces `undefined`. */
 export function clampedIndex(vm: Machine, value: Value, length: number, fallback: number): number {
   if (value === undefined) return fallback;
   const index = vm.toInteger(value);
@@ -14,7 +14,7 @@ export function lengthAtStart(vm: Machine, { elements }: ArrayObject): number {
   return vm.atStart(elements.length);
 }
 
-/** The elements as a method sees them that goes by a length it read before they changed: what is gone is a hole. */
+/** The elements for a method that uses a length it read before they changed: missing ones are holes. */
 export function elementsOfLength(vm: Machine, { elements }: ArrayObject, length: number): readonly Value[] {
   if (elements.length === length) return elements;
   vm.charge(length);
@@ -27,7 +27,7 @@ export function elementsOfLength(vm: Machine, { elements }: ArrayObject, length:
 // Host calls with spread arguments overflow at about 120,000 of them.
 const CHUNK = 10_000;
 
-/** Inserts a list of any length at a position. */
+/** Inserts any number of items at a position. */
 export function insertAt(elements: Value[], position: number, items: readonly Value[]): void {
   for (let end = items.length; end > 0; end -= CHUNK) elements.splice(position, 0, ...items.slice(Math.max(0, end - CHUNK), end));
 }

@@ -1,4 +1,4 @@
-// Array methods that leave their array alone and call no flow code.
+// Array methods that do not change their array and call no flow code.
 import { NeedsCoercion } from '../vm/exceptions.js';
 import { type Machine, type NativeCost, native } from '../vm/native.js';
 import { ArrayObject, isCallable, type NativeFunction, type Value } from '../vm/values.js';
@@ -34,7 +34,7 @@ export const ARRAY_READS: readonly NativeFunction[] = [
     flatten(vm, elementsOfLength(vm, array, length), levels, target, 0);
     return vm.newArray(target);
   }),
-  // On an empty array JavaScript answers before it looks at the second argument.
+  // On an empty array JavaScript returns before it converts the second argument.
   method('includes', 1, searchCost, (vm, array, [wanted, from]) => {
     const length = lengthAtStart(vm, array);
     if (length === 0) return false;
@@ -99,7 +99,7 @@ export const ARRAY_READS: readonly NativeFunction[] = [
     const length = lengthAtStart(vm, array);
     const relative = vm.toInteger(index);
     const at = relative < 0 ? length + relative : relative;
-    if (at < 0 || at >= length) throw vm.error('RangeError', `with() was given the index ${relative} of an array of ${length}`);
+    if (at < 0 || at >= length) throw vm.error('RangeError', `with() was given the index ${relative} for an array of length ${length}`);
     vm.chargeElements(length);
     const copy = Array.from(elementsOfLength(vm, array, length));
     copy[at] = value;
@@ -107,19 +107,19 @@ export const ARRAY_READS: readonly NativeFunction[] = [
   }),
 ];
 
-// A long text is compared with every element, to its end if that differs only there.
+// A long string is compared with every element, to its end if they differ only there.
 function searchCost(receiver: Value, [wanted]: readonly Value[]): number {
   const size = sizeOf(receiver);
   return typeof wanted === 'string' ? size * (1 + (wanted.length >> 7)) : size;
 }
 
-// Every array among the arguments copies what was gathered before it.
+// Every array among the arguments copies what was collected before it.
 function concatCost(receiver: Value, args: readonly Value[]): number {
-  let gathered = sizeOf(receiver);
-  let sum = gathered;
+  let collected = sizeOf(receiver);
+  let sum = collected;
   for (const each of args) {
-    gathered += sizeOf(each);
-    sum += each instanceof ArrayObject ? gathered : 1;
+    collected += sizeOf(each);
+    sum += each instanceof ArrayObject ? collected : 1;
   }
   return sum;
 }
@@ -128,7 +128,7 @@ function concat(vm: Machine, array: ArrayObject, args: readonly Value[]): Value 
   let length = array.elements.length;
   for (const each of args) length += each instanceof ArrayObject ? each.elements.length : 1;
   vm.chargeElements(length);
-  // The host's concat keeps holes; a flow array among the arguments is no host array, so its elements are handed over.
+  // The host's concat keeps holes; a flow array among the arguments is not a host array, so its elements are passed.
   let result = array.elements.slice();
   for (const each of args) {
     if (each instanceof ArrayObject) result = result.concat(each.elements);
@@ -137,7 +137,7 @@ function concat(vm: Machine, array: ArrayObject, args: readonly Value[]): Value 
   return vm.newArray(result);
 }
 
-// Deeper than any honest nesting, and shallower than the host's stack.
+// Deeper than any real nesting, and shallower than the host's stack.
 const DEEPEST = 2_000;
 
 /** `String(array)` calls the `join` that the array has. */

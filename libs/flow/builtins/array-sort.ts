@@ -19,7 +19,7 @@ export const ARRAY_SORTS: readonly NativeFunction[] = [
       const array = thisArray(vm, receiver, 'sort');
       const { elements } = array;
       const { length } = elements;
-      // Like V8, which leaves even a frozen array of one alone.
+      // Like V8, which accepts even a frozen array when it has one element.
       if (length < 2) return array;
       vm.chargeElements(length);
       const present: Value[] = [];
@@ -53,7 +53,7 @@ function* sorted(vm: Machine, values: Value[], compare: Value): Steps<Value[]> {
   const defined = values.filter((each) => each !== undefined);
   vm.hold(defined);
   vm.charge(values.length + defined.length * Math.ceil(Math.log2(defined.length + 1)));
-  const ordered = compare === undefined && !defined.some(isObject) ? byText(vm, defined) : yield* byComparator(vm, defined, compare);
+  const ordered = compare === undefined && !defined.some(isObject) ? byString(vm, defined) : yield* byComparator(vm, defined, compare);
   const missing = values.length - ordered.length;
   for (let i = 0; i < missing; i++) ordered.push(undefined);
   return ordered;
@@ -63,12 +63,12 @@ function isObject(value: Value): boolean {
   return value instanceof HeapObject;
 }
 
-/** Primitives are converted once each: nobody can see how often. */
-function byText(vm: Machine, values: Value[]): Value[] {
+/** Primitives are converted once each: how often cannot be observed. */
+function byString(vm: Machine, values: Value[]): Value[] {
   const keyed: { text: string; value: Value }[] = [];
   for (const value of values) {
     const text = vm.toString(value);
-    // A comparison reads as far as the texts agree; long ones are paid for.
+    // A comparison reads as far as the strings agree; long ones cost fuel.
     vm.charge(text.length >> 4);
     vm.chargeBytes(KEYED_BYTES);
     keyed.push({ text, value });
@@ -92,7 +92,7 @@ function* byComparator(vm: Machine, values: Value[], compare: Value): Steps<Valu
   return source;
 }
 
-/** Always asked as (later, earlier): only an answer below zero moves the later one forward. Without a function the texts decide. */
+/** Always called with (later, earlier): only a result below zero moves the later one forward. Without a function strings are compared. */
 function* isBefore(vm: Machine, later: Value, earlier: Value, compare: Value): Steps<boolean> {
   if (compare === undefined) {
     const text = yield* vm.toStringSteps(later);
@@ -100,8 +100,8 @@ function* isBefore(vm: Machine, later: Value, earlier: Value, compare: Value): S
     vm.charge(1 + (Math.min(text.length, other.length) >> 7));
     return text < other;
   }
-  const answer = yield call(compare, later, earlier);
-  return (typeof answer === 'number' ? answer : yield* vm.toNumberSteps(answer)) < 0;
+  const result = yield call(compare, later, earlier);
+  return (typeof result === 'number' ? result : yield* vm.toNumberSteps(result)) < 0;
 }
 
 function* sortRun(vm: Machine, work: Value[], low: number, high: number, compare: Value): Steps<void> {

@@ -1,4 +1,4 @@
-// Laws that hold for every built-in: it is charged before it works, it is named, and nothing of the host is in the table.
+// What holds for every built-in: it has a cost, it does one thing per kind of call, and its name is not refused as well.
 import { describe, expect, it } from '@jest/globals';
 import { ArrayObject, NamespaceObject, NativeFunction, newProperties, PlainObject, type Value } from '../vm/values.js';
 import { FAMILIES } from './index.js';
@@ -22,7 +22,7 @@ const natives = [...everyNative()];
 const LONG = 'x'.repeat(16_000);
 const RECEIVERS: Value[] = [undefined, null, 5, 'text', LONG, new ArrayObject([1, 2]), new PlainObject(newProperties())];
 
-/** Whose work does not grow with the receiver: they read one place, or only make an iterator or a slice that is charged by its length. */
+/** Their work does not grow with the receiver: they read one place, or create a slice that is charged by its length. */
 const CONSTANT = /^String\.prototype\.(at|charAt|charCodeAt|codePointAt|slice|substr|substring|toString|valueOf)$/;
 
 describe('built-ins', () => {
@@ -36,7 +36,7 @@ describe('built-ins', () => {
   });
 
   it.each(natives.filter(([name]) => name.startsWith('String.prototype.') && !CONSTANT.test(name)))(
-    '%s costs more on a long text',
+    '%s costs more on a long string',
     (_name, { definition }) => {
       expect(typeof definition.cost).toBe('function');
       if (typeof definition.cost === 'function') expect(definition.cost(LONG, [])).toBeGreaterThanOrEqual(LONG.length / 16);
@@ -49,7 +49,7 @@ describe('built-ins', () => {
     expect([call, steps, construct, constructSteps].some(Boolean)).toBe(true);
   });
 
-  it('a name is either offered or refused, never both', () => {
+  it('a name is either available or refused, never both', () => {
     for (const { types } of FAMILIES) {
       for (const { methods, members, unsupported } of Object.values(types ?? {})) {
         expect(unsupported.filter((name) => Object.hasOwn(methods, name) || Object.hasOwn(members ?? {}, name))).toEqual([]);

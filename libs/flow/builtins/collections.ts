@@ -79,14 +79,14 @@ function setMethod(
   return native({ name: `Set.prototype.${name}`, length, cost, call: (vm, receiver, args) => act(vm, thisSet(vm, receiver, name), args) });
 }
 
-/** Numbers beyond 32 bits are looked up as texts (0.3 µs). Texts that V8 hashes by their length alone may be compared with every other key. */
+/** Numbers beyond 32 bits are looked up as strings (0.3 µs). Strings that V8 hashes by their length alone may be compared with every other key. */
 function keyCost(receiver: Value, [key]: readonly Value[]): number {
   if (typeof key === 'number') return (key | 0) === key ? 1 : 8;
   if (typeof key !== 'string' || key.length <= LONGEST_HASHED) return 1;
   return 1 + (receiver instanceof CollectionObject ? receiver.size : 0) * (key.length >> 7);
 }
 
-// A compaction moves every entry, but only after as many were deleted: two units per deletion pay for it.
+// A compaction moves every entry, but only after as many were deleted: two units per deletion cover it.
 const deleteCost: NativeCost = (receiver, args) => 1 + keyCost(receiver, args);
 
 const MAP_METHODS = [
@@ -123,7 +123,7 @@ const SET_METHODS = [
   forEach('Set.prototype.forEach', (vm, receiver) => thisSet(vm, receiver, 'forEach')),
 ];
 
-/** Entries added on the way are visited, deleted ones are not, as the entry numbers rise. */
+/** Entries added meanwhile are visited, deleted ones are not, because entry numbers ascend. */
 function forEach(name: string, collectionOf: (vm: Machine, receiver: Value) => MapObject | SetObject): NativeFunction {
   return native({
     name,

@@ -6,7 +6,7 @@ import { cut } from './cut.js';
 import { inspect } from './inspect.js';
 import { writeJson } from './json-write.js';
 
-/** A line of the log is cut here: a log is for people. */
+/** Longer lines of the log are cut: a log is for people. */
 const LONGEST_LINE = 16_384;
 
 const PIECE_BYTES = 16;
@@ -55,7 +55,7 @@ function* directive(vm: Machine, kind: string, value: Value): Steps<string> {
   switch (kind) {
     case '%s':
       if (!(value instanceof HeapObject)) return shown(vm, value);
-      // Like Node: a function and an object with a toString of its own are converted, of others only the outside is shown.
+      // Like Node: a function and an object with its own toString are converted, of others only the outermost level is shown.
       return isCallable(value) || isCallable(value.props?.toString) ? yield* vm.toStringSteps(value) : inspect(vm, value, 0);
     case '%d':
       return numberText(yield* vm.toNumberSteps(value));

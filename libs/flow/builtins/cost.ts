@@ -1,7 +1,7 @@
 // What the work of a built-in costs, from the size of what it touches: one unit per element or per 16 characters.
 import { ArrayObject, CollectionObject, type Value } from '../vm/values.js';
 
-/** The size of a value as work: elements, entries, or characters by the sixteen. */
+/** The size of a value as work: elements, entries, or characters divided by 16. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return 1 + (value.length >> 4);
   if (value instanceof ArrayObject) return 1 + value.elements.length;

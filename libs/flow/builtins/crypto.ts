@@ -1,4 +1,4 @@
-// `crypto.randomUUID`, with the identifier handed in.
+// `crypto.randomUUID`, with identifiers from the host.
 import { type BuiltinFamily, namespace, native } from '../vm/native.js';
 
 export const CRYPTO: BuiltinFamily = {

@@ -1,4 +1,4 @@
-// Dates as text: the formats JavaScript writes and the texts it reads. A flow's local time zone is always UTC.
+// Dates as strings: the formats that JavaScript writes and reads. A flow's local time zone is always UTC.
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -47,10 +47,10 @@ const ZONE_WORD = /\b(?:utc?|gmt|z|[cemp][ds]t)\b/i;
 // V8 reads a sign as an offset only after a time of day.
 const ZONE_OFFSET = /\d:\d.*[+-]\s*\d/;
 const PARENTHESES = /\([^()]*\)/g;
-/** Longer texts are no dates; the host's reader need not walk them. */
+/** Longer strings are not dates; the host's parser need not read them. */
 const LONGEST = 256;
 
-/** Milliseconds since the epoch, or NaN: what `Date.parse` answers where the local zone is UTC, whatever the host's zone is. */
+/** Milliseconds since the epoch, or NaN: what `Date.parse` returns where the local zone is UTC, whatever the host's zone is. */
 export function parseDate(text: string): number {
   if (text.length > LONGEST) return Number.NaN;
   if (ISO_LOCAL.test(text)) return Date.parse(`${text}Z`);

@@ -1,4 +1,4 @@
-// `Date`: UTC is the local zone, the clock is handed in, and locales are refused.
+// `Date`: UTC is the local zone, the clock is the host's, and locales are refused.
 import { type BuiltinFamily, type Machine, methods, native } from '../vm/native.js';
 import { DateObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byFirst } from './cost.js';
@@ -17,7 +17,7 @@ function clip(time: number): number {
 function fromFields(vm: Machine, args: readonly Value[]): number {
   const fields = args.slice(0, 7).map((each) => vm.toNumber(each));
   const [year = Number.NaN, month = 0, day = 1, hours = 0, minutes = 0, seconds = 0, ms = 0] = fields;
-  // The host's Date.UTC knows no zone and maps the years 0…99 as JavaScript does.
+  // The host's Date.UTC uses no zone and maps the years 0…99 as JavaScript does.
   return Date.UTC(year, month, day, hours, minutes, seconds, ms);
 }
 
@@ -47,19 +47,19 @@ const DATE = native(
   },
 );
 
-function read(name: string, answer: (time: number, vm: Machine) => Value): NativeFunction {
+function read(name: string, compute: (time: number, vm: Machine) => Value): NativeFunction {
   return native({
     name: `Date.prototype.${name}`,
     length: 0,
     cost: COST,
-    call: (vm, receiver) => answer(thisDate(vm, receiver, name).time, vm),
+    call: (vm, receiver) => compute(thisDate(vm, receiver, name).time, vm),
   });
 }
 
 const FIELDS = ['FullYear', 'Month', 'Date', 'Day', 'Hours', 'Minutes', 'Seconds', 'Milliseconds'] as const;
 const GETTERS = FIELDS.flatMap((field) => {
-  const answer = (time: number) => new Date(time)[`getUTC${field}`]();
-  return [read(`get${field}`, answer), read(`getUTC${field}`, answer)];
+  const compute = (time: number) => new Date(time)[`getUTC${field}`]();
+  return [read(`get${field}`, compute), read(`getUTC${field}`, compute)];
 });
 
 /** How many arguments each setter takes: setHours(hours, minutes, seconds, ms). */
@@ -107,7 +107,7 @@ function isoText(time: number, vm: Machine): string {
   return new Date(time).toISOString();
 }
 
-// JSON has no invalid date: it becomes null, as in JavaScript. What the date has of its own is asked.
+// JSON has no invalid date: it becomes null, as in JavaScript. Own methods of the date are called.
 const toJson = native({
   name: 'Date.prototype.toJSON',
   length: 1,

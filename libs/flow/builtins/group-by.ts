@@ -1,4 +1,4 @@
-// The common work of `Object.groupBy` and `Map.groupBy`: ask a function for the key of each value.
+// The common work of `Object.groupBy` and `Map.groupBy`: calls a function for the key of each value.
 
 import { indexKey } from '../vm/index-key.js';
 import { call, DONE, type Machine, type Steps } from '../vm/native.js';
@@ -17,8 +17,8 @@ export function* groupBy(vm: Machine, items: Value, fn: Value, byPropertyKey: bo
   const iterator = vm.iteratorOf(items);
   let index = 0;
   for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) {
-    const answer = yield call(fn, each, index++);
-    const key = byPropertyKey ? yield* vm.toStringSteps(answer) : answer;
+    const result = yield call(fn, each, index++);
+    const key = byPropertyKey ? yield* vm.toStringSteps(result) : result;
     vm.chargeElements(1);
     const indexed = indexKey(key);
     const found = groups.get(indexed);

@@ -1,4 +1,4 @@
-// Every family of built-ins but the promises and the durable calls, which belong to the machine.
+// Every family of built-ins except promises and durable calls, which are in vm/.
 import type { BuiltinFamily } from '../vm/native.js';
 import { ARRAYS } from './array.js';
 import { COLLECTIONS } from './collections.js';

@@ -1,4 +1,4 @@
-// Writes any value as a person would want to read it in a log: one line, like Node's inspector in its compact form.
+// Formats any value for a log: one line, like Node's inspector in its compact form.
 import type { Machine } from '../vm/native.js';
 import {
   ArrayObject,
@@ -21,7 +21,7 @@ import {
 const DEEPEST = 4;
 const MOST_MEMBERS = 100;
 const LONGEST_STRING = 10_000;
-/** Beyond any line of a log: what is shared is written wherever it is referred to, and could fill the memory. */
+/** Beyond any line of a log: shared values are written wherever they are referred to, and could fill the memory. */
 const LONGEST = 100_000;
 const PLAIN_KEY = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 
@@ -33,7 +33,7 @@ class Inspector {
   private readonly open: HeapObject[] = [];
   /** Objects that turned out to contain themselves, in the order they were found. */
   private readonly circular: HeapObject[] = [];
-  /** At least so many characters are written. */
+  /** A lower bound for the characters written. */
   private length = 0;
   constructor(
     private readonly vm: Machine,
@@ -89,7 +89,7 @@ class Inspector {
     return value instanceof NamespaceObject ? `Object [${value.name}] {...}` : wrap('', '{', members, '}');
   }
 
-  /** What stands for an object whose own properties are an afterthought. */
+  /** The short form of an object that is more than its own properties. */
   private base(value: HeapObject): string | undefined {
     if (value instanceof DateObject) return Number.isNaN(value.time) ? 'Invalid Date' : new Date(value.time).toISOString();
     if (value instanceof ErrorObject) return `[${this.errorText(value)}]`;

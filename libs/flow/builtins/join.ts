@@ -4,10 +4,10 @@ import { ArrayObject, type Value } from '../vm/values.js';
 
 const DEEPEST = 2_000;
 
-/** The machine's list of the arrays that are being written. */
+/** The machine with the arrays that are being joined. */
 type Joiner = Machine & { readonly joining: ArrayObject[] };
 
-/** At once, unless an element must be converted by flow code. */
+/** Directly, unless an element must be converted by flow code. */
 export function joinArray(machine: Machine, array: ArrayObject, separator: string): string {
   const vm = machine as Joiner;
   const { elements } = array;
@@ -30,7 +30,7 @@ export function joinArray(machine: Machine, array: ArrayObject, separator: strin
   }
 }
 
-/** The same, element by element: what flow code does to the array on the way is seen by the elements that follow. */
+/** The same, element by element: what flow code does to the array meanwhile affects the elements that follow. */
 export function* joinSteps(machine: Machine, array: ArrayObject, separator: Value): Steps<string> {
   const vm = machine as Joiner;
   const { elements } = array;

@@ -4,7 +4,7 @@ import { LONGEST_HASHED } from '../vm/properties.js';
 import { newProperties, type Properties, type Value } from '../vm/values.js';
 import { cut } from './cut.js';
 
-/** Deep enough for any honest document, and shallow enough for the host's stack. */
+/** Deep enough for any real document, and shallow enough for the host's stack. */
 const DEEPEST = 2_000;
 const PROPERTY_BYTES = 40;
 
@@ -159,7 +159,7 @@ class JsonReader {
 
   private unexpected(): Error {
     const found = this.text[this.at];
-    const what = found === undefined ? 'the text ends too early' : `unexpected ${JSON.stringify(found)}`;
+    const what = found === undefined ? 'unexpected end of the text' : `unexpected ${JSON.stringify(found)}`;
     return this.vm.error('SyntaxError', `JSON.parse() failed at position ${this.at}: ${what}`);
   }
 }

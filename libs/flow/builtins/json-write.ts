@@ -6,7 +6,7 @@ import { ArrayObject, HeapObject, isCallable, type Value } from '../vm/values.js
 interface Level {
   holder: HeapObject;
   isArray: boolean;
-  /** Names of the members; of an array none: it is walked by index. */
+  /** Names of the members; none for an array, which is walked by index. */
   keys: string[];
   length: number;
   next: number;
@@ -61,7 +61,7 @@ class JsonWriter {
     return this.parts.join('');
   }
 
-  /** What toJSON and the replacer make of a value. */
+  /** What toJSON and the replacer return for a value. */
   private *prepared(key: string, value: Value): Steps<Value> {
     let result = value;
     if (result instanceof HeapObject) {
@@ -72,7 +72,7 @@ class JsonWriter {
     return replacer === undefined ? result : yield call(replacer, key, result);
   }
 
-  /** Writes a primitive, or opens an object or array; answers whether there was anything to write. */
+  /** Writes a primitive, or opens an object or array; returns whether there was anything to write. */
   private write(value: Value): boolean {
     if (typeof value === 'string') this.add(quoted(this.vm, value));
     else if (typeof value === 'number') this.add(Number.isFinite(value) ? String(value) : 'null');

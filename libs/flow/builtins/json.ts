@@ -21,7 +21,7 @@ const parse = native({
   },
 });
 
-/** Inner values first; what the reviver answers with `undefined` is deleted. */
+/** Inner values first; those for which the reviver returns `undefined` are deleted. */
 function* revive(vm: Machine, holder: HeapObject, key: string, reviver: Value, depth: number): Steps<Value> {
   if (depth > DEEPEST) throw vm.error('RangeError', `JSON.parse() cannot revive values that are nested deeper than ${DEEPEST}`);
   vm.charge(1);

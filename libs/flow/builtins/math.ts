@@ -1,4 +1,4 @@
-// `Math`: the host's own functions on numbers, which are exact or the same fdlibm in every V8; randomness is handed in.
+// `Math`: the host's own functions on numbers, which are exact or the same fdlibm in every V8; randomness comes from the host.
 import { type BuiltinFamily, namespace, native } from '../vm/native.js';
 import type { NativeFunction } from '../vm/values.js';
 
@@ -51,7 +51,7 @@ for (const name of MANY) {
     cost: (_receiver, args) => 1 + args.length,
     call(vm, _receiver, args) {
       const numbers = args.map((each) => vm.toNumber(each));
-      // Two at a time: the host's own call with all of them would overflow its stack on a long list.
+      // Two at a time: the host's own call with all of them would overflow its stack.
       if (name === 'hypot')
         return numbers.length < 10_000 ? compute(...numbers) : Math.sqrt(numbers.reduce((sum, each) => sum + each * each, 0));
       return numbers.reduce((best, each) => compute(best, each), name === 'max' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);

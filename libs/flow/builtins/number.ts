@@ -21,8 +21,8 @@ const parseFloatFunction = native({
   call: (vm, _receiver, args) => Number.parseFloat(vm.toString(args[0])),
 });
 
-function test(name: string, answer: (value: Value) => boolean): NativeFunction {
-  return native({ name: `Number.${name}`, length: 1, cost: 1, call: (_vm, _receiver, args) => answer(args[0]) });
+function test(name: string, predicate: (value: Value) => boolean): NativeFunction {
+  return native({ name: `Number.${name}`, length: 1, cost: 1, call: (_vm, _receiver, args) => predicate(args[0]) });
 }
 
 const NUMBER = native(

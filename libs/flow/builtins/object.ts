@@ -1,4 +1,4 @@
-// `Object`, and the methods that every object answers.
+// `Object`, and the methods that every object has.
 import { type BuiltinFamily, DONE, type Machine, methods, native } from '../vm/native.js';
 import { builtInName, isBuiltIn } from '../vm/properties.js';
 import {
@@ -17,9 +17,9 @@ import {
 import { byFirst } from './cost.js';
 import { groupBy } from './group-by.js';
 
-/** The keys of what `Object.keys` and its sisters accept: anything but undefined and null. */
+/** The keys of what `Object.keys` and similar functions accept: anything but undefined and null. */
 function keysOf(vm: Machine, value: Value, what: string): string[] {
-  if (value === undefined || value === null) throw vm.error('TypeError', `${what} was given ${value}. Give it an object.`);
+  if (value === undefined || value === null) throw vm.error('TypeError', `${what} was given ${value}. Pass an object.`);
   return vm.ownKeys(value);
 }
 
@@ -124,8 +124,7 @@ const OBJECT = native(
       length: 2,
       cost: 1,
       call(vm, _receiver, args) {
-        if (args[0] === undefined || args[0] === null)
-          throw vm.error('TypeError', `Object.hasOwn() was given ${args[0]}. Give it an object.`);
+        if (args[0] === undefined || args[0] === null) throw vm.error('TypeError', `Object.hasOwn() was given ${args[0]}. Pass an object.`);
         return vm.hasOwn(args[0], vm.toPropertyKey(args[1]));
       },
     }),
@@ -137,7 +136,7 @@ const OBJECT = native(
       call(vm, _receiver, args) {
         const [value] = args;
         if (!(value instanceof HeapObject)) return value;
-        // No run can change a built-in, and none may see that another one froze it.
+        // All runs share the built-ins: none may observe that another one froze one.
         if (isBuiltIn(value)) throw vm.error('TypeError', `Cannot freeze the built-in ${builtInName(value)}: no flow can change it anyway`);
         value.frozen = true;
         return value;

@@ -14,8 +14,8 @@ export function writableArray(vm: Machine, receiver: Value, method: string): Arr
   return array;
 }
 
-/** The text a string method works on; like JavaScript it takes any receiver but undefined and null. */
-export function thisText(vm: Machine, receiver: Value, method: string): string {
+/** The string that a method works on; like JavaScript it takes any receiver but undefined and null. */
+export function thisString(vm: Machine, receiver: Value, method: string): string {
   if (typeof receiver === 'string') return receiver;
   if (receiver === undefined || receiver === null) throw wrongReceiver(vm, `String.prototype.${method}`, 'a string');
   return vm.toString(receiver);

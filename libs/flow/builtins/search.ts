@@ -1,4 +1,4 @@
-// Finds a text in another in linear time: V8's search compares n × m characters at worst, which a hostile flow would use to hang us.
+// Finds a string in another in linear time: V8's search compares n × m characters at worst, with which a hostile flow could block a worker.
 import type { Machine } from '../vm/native.js';
 
 // Up to here the host's search is fast enough even at its worst.

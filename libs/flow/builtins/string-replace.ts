@@ -1,4 +1,4 @@
-// `replace` and `replaceAll` with a text to find; the replacement is a text with `$` patterns or a function.
+// `replace` and `replaceAll` of a string; the replacement is a string with `$` patterns or a function.
 import { call, type Machine, native, type Steps } from '../vm/native.js';
 import { isCallable, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
@@ -30,7 +30,7 @@ function* rebuild(vm: Machine, text: string, wanted: string, replacement: Value,
     parts.push(part);
   };
   let end = 0;
-  // An empty text is found before every character and at the end.
+  // An empty string is found before every character and at the end.
   const step = Math.max(1, wanted.length);
   const places: number[] = [];
   const finder = new Finder(vm, text, wanted);

@@ -4,7 +4,7 @@ import type { NativeFunction, Value } from '../vm/values.js';
 import { clampedIndex } from './array-index.js';
 import { byAll, byArguments, byFirst, byReceiver } from './cost.js';
 import { cut, detached } from './cut.js';
-import { thisText, wrongReceiver } from './receiver.js';
+import { thisString, wrongReceiver } from './receiver.js';
 import { Finder, findFirst, findLast } from './search.js';
 import { STRING_REPLACES } from './string-replace.js';
 
@@ -15,11 +15,11 @@ function method(name: string, length: number, cost: NativeCost, read: Read): Nat
     name: `String.prototype.${name}`,
     length,
     cost,
-    call: (vm, receiver, args) => read(vm, thisText(vm, receiver, name), args),
+    call: (vm, receiver, args) => read(vm, thisString(vm, receiver, name), args),
   });
 }
 
-/** The string itself: unlike the others these convert no other receiver. */
+/** The string itself: unlike the others these do not convert other receivers. */
 function itself(name: string): NativeFunction {
   return native({
     name: `String.prototype.${name}`,
@@ -32,7 +32,7 @@ function itself(name: string): NativeFunction {
   });
 }
 
-/** A method whose answer is never longer than `growth` times its text. */
+/** A method whose result is never longer than `growth` times its string. */
 function rewrite(name: string, growth: number, convert: (text: string) => string): NativeFunction {
   return method(name, 0, byReceiver, (vm, text) => {
     vm.chargeString(text.length * growth);
@@ -102,7 +102,7 @@ const STRING_METHODS = [
     (receiver) => 4 * byReceiver(receiver),
     (vm, text, args) => {
       const form = args[0] === undefined ? 'NFC' : vm.toString(args[0]);
-      if (!FORMS.includes(form)) throw vm.error('RangeError', `normalize() knows ${FORMS.join(', ')}, not "${form}"`);
+      if (!FORMS.includes(form)) throw vm.error('RangeError', `normalize() accepts ${FORMS.join(', ')}, not "${form}"`);
       // The longest decomposition of Unicode is eighteen units (U+FDFA).
       vm.chargeString(text.length * 18);
       return text.normalize(form);
@@ -149,7 +149,7 @@ function split(vm: Machine, text: string, args: readonly Value[]): Value {
   const limit = args[1] === undefined ? 2 ** 32 - 1 : vm.toNumber(args[1]) >>> 0;
   if (args[0] === undefined) return vm.newArray(limit === 0 ? [] : [text]);
   const separator = vm.toString(args[0]);
-  // At worst one part per character; the parts share no storage that we could rely on.
+  // At worst one part per character; the parts may not share storage.
   const most = separator === '' ? text.length : Math.floor(text.length / separator.length) + 1;
   vm.charge(Math.min(most, limit));
   vm.chargeElements(Math.min(most, limit));

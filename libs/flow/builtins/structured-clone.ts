@@ -1,4 +1,4 @@
-// `structuredClone`: copies a value with everything it reaches, keeping what is shared shared and cycles cycles.
+// `structuredClone`: copies a value with everything it reaches, preserving shared references and cycles.
 import { type BuiltinFamily, type Machine, native } from '../vm/native.js';
 import {
   ArrayObject,
@@ -20,7 +20,7 @@ const KEPT_NAMES: readonly string[] = ['Error', 'EvalError', 'RangeError', 'Refe
 
 class Cloner {
   private readonly copies = new Map<HeapObject, HeapObject>();
-  /** Objects whose copy exists and waits for its contents: a list instead of recursion, so depth costs no host stack. */
+  /** Objects whose copy exists and needs its contents: a stack instead of recursion, so that depth costs no host stack. */
   private readonly unfinished: HeapObject[] = [];
 
   constructor(private readonly vm: Machine) {}

@@ -1,9 +1,9 @@
-// `encodeURIComponent` and its family.
+// `encodeURIComponent` and similar functions.
 import { type BuiltinFamily, type Machine, native } from '../vm/native.js';
 import type { NativeFunction, Value } from '../vm/values.js';
 import { sizeOf } from './cost.js';
 
-// A character becomes at most nine ("%E2%82%AC"), so the whole answer is charged before it is made.
+// A character becomes at most nine ("%E2%82%AC"), so the whole result is charged before it is made.
 const GROWTH = 9;
 
 function uri(name: string, convert: (text: string) => string, growth: number): NativeFunction {
@@ -18,7 +18,7 @@ function uri(name: string, convert: (text: string) => string, growth: number): N
         return convert(text);
       } catch {
         // The only thing the host's function can throw is a URIError.
-        throw vm.error('URIError', `${name}() was given malformed text`);
+        throw vm.error('URIError', `${name}() was given a malformed string`);
       }
     },
   });

@@ -1,4 +1,4 @@
-// Which fields of a node hold the nodes below it, in the order of the text. Names that are no variables (keys, labels) are left out.
+// Which fields of a node hold the nodes below it, in source order. Names that are not variables (keys, labels) are left out.
 
 import type { Node } from '../parse/ast.js';
 

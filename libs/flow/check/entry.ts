@@ -1,4 +1,4 @@
-// The shape of a file: one `workflow(…) { … }` at most, and only declarations next to it.
+// The shape of a file: one `workflow(…) { … }` at most, and besides it only declarations.
 
 import type { Report } from '../diagnostics/fault.js';
 import type { Node, Pattern, Program } from '../parse/ast.js';

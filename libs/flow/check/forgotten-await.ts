@@ -1,4 +1,4 @@
-// A sleep or a task of the older spelling whose promise is thrown away: it would silently not wait.
+// A sleep or a task of the older spelling whose promise is ignored: the flow would silently not wait.
 
 import type { Report } from '../diagnostics/fault.js';
 import type { Expression } from '../parse/ast.js';
@@ -6,7 +6,7 @@ import { calleeName } from './callee-name.js';
 
 const WAITS = new Set(['Timer.sleep', 'Timer.delay', 'Timer.until', 'sleep', 'task']);
 
-/** Looks at an expression whose value nobody uses. */
+/** Checks an expression whose value is not used. */
 export function refuseForgottenAwait(node: Expression, shadowed: ReadonlySet<string>, report: Report): void {
   switch (node.type) {
     case 'CallExpression': {

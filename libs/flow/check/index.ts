@@ -1,4 +1,4 @@
-// The entry of the checker: placement rules and what Flow refuses, over a whole tree. Names are the resolver's part.
+// The entry of the checker: placement rules and what Flow refuses, over a whole tree. The resolver checks names.
 
 import { type Fault, faultOf, type Report } from '../diagnostics/fault.js';
 import type { Program } from '../parse/ast.js';
@@ -13,7 +13,7 @@ export function readSource(source: string, limits?: ParseLimits): { ast: Program
   return { ast, faults: tree ? [...faults, ...checkSyntax(tree)] : faults };
 }
 
-/** Everything that is wrong with a tree and needs no scopes to be seen. */
+/** Everything that is wrong with a tree and can be found without scopes. */
 export function checkSyntax(ast: Program): Fault[] {
   const faults: Fault[] = [];
   const report: Report = (code, { start, end }, words) => faults.push(faultOf(code, start, end, words));

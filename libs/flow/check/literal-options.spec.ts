@@ -1,4 +1,4 @@
-// What stands in the source and must fail is refused before a run begins; what only might fail is not.
+// A literal that must fail is refused when the source is compiled; what only might fail is not.
 
 import { describe, expect, it } from '@jest/globals';
 import { FlowSyntaxError } from '../errors.js';
@@ -17,7 +17,7 @@ function faultsOf(source: string): string[] {
 describe('a literal of a durable call', () => {
   it.each([
     ['await Task.run("a", {}, { retries: 3 })', /^1:27 Task.run has no option "retries"\. Did you mean retry\?/],
-    ['await Workflow.run("a", {}, { "retry": 1 })', /^1:31 Workflow.run has no option "retry"\. It knows queue, /],
+    ['await Workflow.run("a", {}, { "retry": 1 })', /^1:31 Workflow.run has no option "retry"\. Its options are queue, /],
     ['await Task.run("a", {}, { retry: { attempts: 3 } })', /the retry of Task.run has no option "attempts"/],
     ['await Task.run("a", {}, { ...Inputs, retry: { delay: "soon" } })', /"soon" is not a duration\. Write milliseconds/],
     ['await Signal.when("s", { timeout: -1 })', /-1 is a negative duration\. Give zero or more/],
@@ -36,11 +36,11 @@ describe('a literal of a durable call', () => {
     'await Task.run("a", {}, { ["re" + "try"]: {}, ...Inputs.options })',
     'await Timer.sleep(Inputs.time); await Timer.sleep(`-5s`.slice(1)); await Timer.sleep(new Date())',
     'await Inputs.Timer.sleep("-5s")',
-  ])('that may be meant is not: %s', (source) => {
+  ])('that may succeed is accepted: %s', (source) => {
     expect(faultsOf(source)).toEqual([]);
   });
 
-  it('of a name that the file declares itself is not spoken of: the name is the fault', () => {
+  it('is not checked when the file declares the name itself: the declaration is the error', () => {
     expect(faultsOf('const Timer = { sleep: (x) => x }; await Timer.sleep("-5s")')).toEqual([expect.stringContaining('built-in name')]);
   });
 });

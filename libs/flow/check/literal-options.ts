@@ -1,4 +1,4 @@
-// Durations and options of durable calls that stand in the source and would fail whenever the call is made.
+// Durations and options of durable calls that are written as literals and would fail whenever the call is made.
 
 import { CALL_OPTIONS, RETRY_OPTIONS } from '../call-options.js';
 import type { Report } from '../diagnostics/fault.js';
@@ -19,7 +19,7 @@ const DURATIONS: readonly string[] = ['timeout', 'delay', 'maxDelay'];
 
 type Argument = Expression | SpreadElement | undefined;
 
-/** `shadowed` are the names that the file declares itself: those are no built-ins. */
+/** `shadowed` are the names that the file declares itself: those are not built-ins. */
 export function refuseLiteralOptions(node: CallExpression, shadowed: ReadonlySet<string>, report: Report): void {
   const name = calleeName(node.callee);
   if (name === '' || shadowed.has(name.split('.')[0])) return;
@@ -27,7 +27,7 @@ export function refuseLiteralOptions(node: CallExpression, shadowed: ReadonlySet
   if (unit !== undefined) refuseDuration(node.arguments[0], unit, report);
   if (!Object.hasOwn(OPTIONS_AT, name)) return;
   const at = OPTIONS_AT[name as keyof typeof OPTIONS_AT];
-  // After a spread nobody knows which argument is which.
+  // After a spread it is unknown which argument is which.
   if (node.arguments.slice(0, at).some(({ type }) => type === 'SpreadElement')) return;
   const known = CALL_OPTIONS[name === 'Signal.next' ? 'Signal.when' : (name as keyof typeof CALL_OPTIONS)];
   refuseOptions(node.arguments[at], name, known, report);
@@ -41,7 +41,7 @@ function refuseOptions(options: Argument, name: string, known: readonly string[]
     const option = key.type === 'Identifier' ? key.name : key.type === 'Literal' ? String(key.value) : '';
     if (!known.includes(option)) {
       const nearest = nearestName(option, known);
-      report('FLOW_OPTION', key, { name, option, hint: nearest ? `Did you mean ${nearest}?` : `It knows ${known.join(', ')}.` });
+      report('FLOW_OPTION', key, { name, option, hint: nearest ? `Did you mean ${nearest}?` : `Its options are ${known.join(', ')}.` });
     } else if (option === 'retry') refuseOptions(value as Argument, `the retry of ${name}`, RETRY_OPTIONS, report);
     else if (DURATIONS.includes(option)) refuseDuration(value as Argument, 1, report);
   }

@@ -1,4 +1,4 @@
-// Literal names of durable calls are found wherever they stand.
+// Literal names of durable calls are found everywhere in a source.
 
 import { describe, expect, it } from '@jest/globals';
 import { namedCalls } from './named-calls.js';
@@ -6,7 +6,7 @@ import { namedCalls } from './named-calls.js';
 const names = (source: string) => namedCalls(source).map(({ kind, name, line, column }) => `${kind} ${name} ${line}:${column}`);
 
 describe('the named calls of a source', () => {
-  it('are found in every construct, in the order of the text', () => {
+  it('are found in every construct, in source order', () => {
     const source = [
       'const a = await Task.run("charge", { n: 1 })',
       'async function f(x = await Task.run(`notify`)) { return [...(await Workflow.run("ship"))] }',

@@ -1,9 +1,9 @@
-// Finds the tasks and workflows that a source calls by a literal name, so that a slip of the pen is seen before a run is.
+// Finds the tasks and workflows that a source calls by a literal name, so that a typo is found before a run starts.
 
 import { LineMap } from '../diagnostics/line-map.js';
 import { parse } from '../parse/index.js';
 
-/** A durable call whose name stands in the source. */
+/** A durable call with a literal name. */
 export interface NamedCall {
   kind: 'task' | 'workflow';
   name: string;
@@ -17,7 +17,7 @@ interface Node {
   [key: string]: unknown;
 }
 
-/** The calls with literal names, in the order of the text; none for a source that does not parse. */
+/** The calls with literal names, in source order; none for a source that does not parse. */
 export function namedCalls(source: string): NamedCall[] {
   const { ast } = parse(source);
   if (!ast) return [];

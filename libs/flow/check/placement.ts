@@ -1,4 +1,4 @@
-// Rules about where things may stand: await, break, continue, labels, directives.
+// Rules about where things are allowed: await, break, continue, labels, directives.
 
 import type { Report } from '../diagnostics/fault.js';
 import type { FunctionNode, Node, Pattern, Statement } from '../parse/ast.js';
@@ -10,7 +10,7 @@ import { refuseNode } from './refused-nodes.js';
 /** What surrounds a node inside its function. */
 interface Surroundings {
   async: boolean;
-  /** Inside the parameters, where no await can stand. */
+  /** Inside the parameters, where await is not allowed. */
   parameters: boolean;
   breakable: boolean;
   loop: boolean;

@@ -1,4 +1,4 @@
-// Nodes that Flow leaves out wherever they stand.
+// Nodes that Flow refuses everywhere.
 
 import type { Report } from '../diagnostics/fault.js';
 import type { Node, ObjectExpression } from '../parse/ast.js';
@@ -8,7 +8,7 @@ import { ERROR_KINDS } from '../vm/values.js';
 const CONSTRUCTORS: readonly string[] = ['Array', 'Date', 'Map', 'Set', 'Promise', ...ERROR_KINDS];
 const LOCALE = /^(?:toLocale\w*|localeCompare)$/;
 
-/** What `new` makes an object of, around a primitive. */
+/** With these, `new` wraps a primitive in an object. */
 const WRAPPERS: ReadonlySet<string> = new Set(['String', 'Number', 'Boolean']);
 
 /** Reports the node itself if it is refused; not what is below it. */
@@ -25,7 +25,7 @@ export function refuseNode(node: Node, report: Report): void {
       else if (node.bigint !== undefined) report('FLOW_BIGINT', node);
       return;
     case 'Property':
-      // A key that is not computed is no child of its property.
+      // A key that is not computed is not a child of its property.
       if (!node.computed && node.key.type === 'Literal' && node.key.bigint !== undefined) report('FLOW_BIGINT', node.key);
       return;
     case 'Identifier':
@@ -62,7 +62,7 @@ export function refuseNode(node: Node, report: Report): void {
   }
 }
 
-/** A value that is certainly no object: `null` and `undefined` are not wrapped, and a regular expression is refused as such. */
+/** A value that is certainly not an object: `null` and `undefined` are not wrapped, and a regular expression is refused as such. */
 function isPrimitive(node: Node | undefined): boolean {
   if (node?.type === 'TemplateLiteral') return true;
   return node?.type === 'Literal' && !node.regex && node.bigint === undefined && node.value !== null;

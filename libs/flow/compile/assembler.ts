@@ -17,7 +17,7 @@ export class ConstantPool {
   private readonly numbers = new Map<number, number>();
 
   indexOf(value: string | number): number {
-    // A Map keeps NaN but takes -0 for 0: -0 is never pooled (it is compiled as a negation).
+    // A Map finds NaN but treats -0 as 0: -0 is never pooled (it is compiled as a negation).
     const known = typeof value === 'string' ? this.strings.get(value) : this.numbers.get(value);
     if (known !== undefined) return known;
     const index = this.values.push(value) - 1;
@@ -32,11 +32,11 @@ export class Assembler {
   readonly handlers: number[] = [];
   readonly positions: number[] = [];
   readonly locals: LocalName[] = [];
-  /** Values on the operand stack at this point, as the structure of the source says. */
+  /** Values on the operand stack at this point, according to the structure of the source. */
   depth = 0;
   private offset = -1;
   private lastOffset = -1;
-  /** Start of the latest instruction, if no label stands after it: only then may it be fused with the next. */
+  /** Start of the latest instruction, if no label follows it: only then may it be fused with the next. */
   private fusible = -1;
 
   constructor(
@@ -85,7 +85,7 @@ export class Assembler {
 
   jump<Name extends JumpName>(name: Name, label: Label, ...before: JumpOperands<Name>): void {
     const opcode = OPCODES[OP[name]];
-    // Going back is always paid for.
+    // A backward jump always costs fuel.
     if (label.at >= 0) return this.loop(label);
     // The target is the last operand.
     const operands = [...before, 0];
@@ -106,7 +106,7 @@ export class Assembler {
     for (const use of label.uses) this.code[use] = label.at;
   }
 
-  /** Keeps what follows apart from what came before, where a protected region begins or ends. */
+  /** Prevents fusing across this point, where a protected region begins or ends. */
   barrier(): number {
     this.fusible = -1;
     return this.here;
@@ -116,7 +116,7 @@ export class Assembler {
     if (start < end) this.handlers.push(start, end, handler, depth);
   }
 
-  // Fewer, fatter instructions: dispatch is what an interpreter in JavaScript pays for.
+  // Fewer, larger instructions: dispatch is the main cost of an interpreter in JavaScript.
   private fuse(name: OpName, operands: readonly number[]): boolean {
     const last = this.fusible;
     if (last < 0) return false;
@@ -146,7 +146,7 @@ export class Assembler {
     this.depth -= OPCODES[this.code[last]].pushes - OPCODES[this.code[last]].pops;
     this.code.length = last;
     this.fusible = -1;
-    // A comparison has noted its position already; a variable has not.
+    // A comparison has recorded its position already; a variable has not.
     if (this.positions[this.positions.length - 3] === last) this.positions.length -= 3;
     this.lastOffset = -1;
     this.append(name, operands);

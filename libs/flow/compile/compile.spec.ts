@@ -1,4 +1,4 @@
-// The compiler's own promises: one table of instructions, code that verifies, liveness, programs that are stored and loaded.
+// What the compiler guarantees: one table of instructions, code that verifies, liveness, programs that are stored and loaded.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ import { measureStack } from './verify.js';
 const ORDER = readFileSync(join(process.cwd(), 'libs/flow/snapshot/corpus/format-1-order.json'), 'utf8');
 
 describe('the table of instructions', () => {
-  it('is what the dispatch loop implements', () => {
+  it('matches the dispatch loop', () => {
     const loop = readFileSync(join(process.cwd(), 'libs/flow/vm/dispatch.ts'), 'utf8');
     const cases = [...loop.matchAll(/case (\d+) \/\* (\w+) \*\/:/g)].map(([, number, name]) => `${number} ${name}`);
     expect(cases.sort()).toEqual(OPCODES.map(({ name }, number) => `${number} ${name}`).sort());
   });
 
-  it('is what the compiler may emit: a typo, a missing operand or a wrong stack effect does not compile', () => {
+  it('types what the compiler emits: a typo, a missing operand or a wrong stack effect does not compile', () => {
     const asm = new Assembler(new ConstantPool(), new LineMap(''));
     const mistakes = [
       // @ts-expect-error There is no such instruction.
@@ -38,7 +38,7 @@ describe('the table of instructions', () => {
     expect(OP.GET_PORP).toBeUndefined();
   });
 
-  it('says what each one does', () => {
+  it('describes each instruction', () => {
     for (const { name, meaning } of OPCODES) expect(`${name}: ${meaning}`).toMatch(/: .{2,}/);
   });
 });
@@ -51,7 +51,7 @@ describe('a compiled program', () => {
     }
     return seen.map((s, ...more) => (s ||= more.length, s++))`;
 
-  it('keeps its operand stack in order everywhere', () => {
+  it('needs the operand stack that it declares', () => {
     for (const fn of compile(source).functions) expect(measureStack(fn).deepest).toBe(fn.stack);
   });
 
@@ -59,7 +59,7 @@ describe('a compiled program', () => {
     expect(saveProgram(compile(source))).toBe(saveProgram(compile(source)));
   });
 
-  it('has a fingerprint of what it does, not of where it was found, and keeps it when it is stored', () => {
+  it('has a fingerprint of its behaviour, not of its file, and keeps it when stored', () => {
     const { fingerprint } = compile(source, { file: 'a.flow' });
     expect(fingerprint).toMatch(/^[0-9a-f]{12}$/);
     expect(compile(source, { file: 'b/a.flow' }).fingerprint).toBe(fingerprint);
@@ -72,7 +72,7 @@ describe('a compiled program', () => {
       source.replace('++', '--'),
     ];
     const prints = others.map((other) => compile(other).fingerprint);
-    // Blanks at the end are no part of the program.
+    // Trailing whitespace is not part of the program.
     expect(prints.map((print) => print === fingerprint)).toEqual([true, true, false, false, false]);
     expect(new Set(prints).size).toBe(4);
   });
@@ -83,7 +83,7 @@ describe('a compiled program', () => {
     expect(result).toEqual(begin(source, { inputs }).result);
   });
 
-  it('keeps only what is needed after an await', () => {
+  it('keeps only the variables that are needed after an await', () => {
     const [main] = compile(`const a = 1; const b = 2; const c = a + b; await Task.run('t', c); return b`).functions;
     expect(main.live).toHaveLength(1);
     const names = main.live[0].slots.map((slot) => main.locals.find(({ at }) => at === slot)?.name);
@@ -104,7 +104,7 @@ describe('a compiled program', () => {
     ['a variable that a closure may hold', `() => { const n = 1; return () => n }`, false],
     ['a loop', `() => { for (;;) {} }`, false],
     ['an iterator', `([x]) => 1`, false],
-    ['an error with a made message', `(x) => { throw new Error(x) }`, false],
+    ['an error with a computed message', `(x) => { throw new Error(x) }`, false],
   ])('marks a function that only reads and builds values: %s', (_what, handler, inert) => {
     const { functions } = compile(`let outer = 0; const f = ${handler}; return [f, outer]`);
     expect(functions[1].inert).toBe(inert);
@@ -131,7 +131,7 @@ describe('a compiled program', () => {
 describe('a stored program', () => {
   const text = JSON.parse(ORDER).program as string;
 
-  it('without marks of what is inert loads, and nothing in it is', () => {
+  it('without inert marks loads, and nothing in it is inert', () => {
     const source = `await Promise.race([Timer.sleep('1h').then(() => 'late'), Signal.when('go')]); await Task.run('t')`;
     const old = saveProgram(compile(source)).replace(/,"inert":(true|false)/g, '');
     expect(old).not.toBe(saveProgram(compile(source)));
@@ -146,7 +146,7 @@ describe('a stored program', () => {
     ['an operand out of range', (p) => Object.assign(p, { constants: [] })],
     ['a stack that is too small', (p) => Object.assign(p.functions[0], { stack: 0 })],
     ['a region out of range', (p) => Object.assign(p.functions[0].handlers, { 1: 1e9 })],
-    ['an await that is none', (p) => Object.assign(p.functions[0].live[0], { at: 3 })],
+    ['an await that does not exist', (p) => Object.assign(p.functions[0].live[0], { at: 3 })],
     ['no functions', (p) => Object.assign(p, { functions: [] })],
     ['missing fields', (p) => Object.assign(p.functions[0], { locals: undefined })],
   ])('is refused with %s', (_what, damage) => {
@@ -158,8 +158,8 @@ describe('a stored program', () => {
   it.each<[string, string, (program: Program & Record<string, unknown>) => void]>([
     ['a newer version', 'FLOW_NEWER_FORMAT', (p) => Object.assign(p, { version: 2 })],
     ['an instruction added later', 'FLOW_NEWER_FORMAT', (p) => Object.assign(p.functions[0].code, { 0: OPCODES.length })],
-    ['an older version that never was', 'FLOW_SNAPSHOT', (p) => Object.assign(p, { version: 0 })],
-    ['an instruction that is none', 'FLOW_SNAPSHOT', (p) => Object.assign(p.functions[0].code, { 0: -1 })],
+    ['an older version that never existed', 'FLOW_SNAPSHOT', (p) => Object.assign(p, { version: 0 })],
+    ['an invalid instruction', 'FLOW_SNAPSHOT', (p) => Object.assign(p.functions[0].code, { 0: -1 })],
     ['a damaged fingerprint', 'FLOW_SNAPSHOT', (p) => Object.assign(p, { fingerprint: 7 })],
   ])('with %s is refused with %s', (_what, code, change) => {
     const program = JSON.parse(text);

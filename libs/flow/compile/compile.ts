@@ -16,7 +16,7 @@ import { measureStack, oversize } from './verify.js';
 /** The table of live variables is stored with the program: an entry per await and variable. */
 const MOST_LIVE = 1_000_000;
 
-/** A function that only a machine would write, and that would cost us more than its text. */
+/** A function far beyond what people write, which would cost more than its source. */
 export class FunctionTooLarge extends Error {
   constructor(
     reason: string,
@@ -50,13 +50,13 @@ export function compileTree(ast: Tree, source: string, file: string, resolution:
   return { version: PROGRAM_VERSION, file, functions, constants: pool.values };
 }
 
-// The place is taken before the body is compiled, so that functions are numbered in the order of the text.
+// The index is taken before the body is compiled, so that functions are numbered in source order.
 function reserve(functions: FunctionCode[]): number {
   return functions.push(undefined as unknown as FunctionCode) - 1;
 }
 
 function compileMain(c: FunctionCompiler, ast: Tree, resolution: Resolution): void {
-  // Slot 0 is `Inputs`, handed in like an argument.
+  // Slot 0 is `Inputs`, passed like an argument.
   const inputs = resolution.root.bindings.get('Inputs')!;
   inputs.slot = c.newSlot();
   if (inputs.captured) c.asm.emit('BOX', inputs.slot);
@@ -166,7 +166,7 @@ function finish(c: FunctionCompiler, index: number, name: string, params: readon
   return {
     ...code,
     stack: depths.deepest,
-    // Always there: functions of two shapes would slow down every call.
+    // Always present: functions of two shapes would slow down every call.
     live: live.map((each) => ({ ...each, inert: inertness.after(each.at) })),
     inert: inertness.whole,
   };

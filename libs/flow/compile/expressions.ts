@@ -256,7 +256,7 @@ function compileDelete(c: FunctionCompiler, argument: Expression): void {
   asm.mark(done);
 }
 
-/** Chains of operators lean to the left and may be long: they are compiled without host recursion. */
+/** Chains of operators nest on the left and may be long: they are compiled without host recursion. */
 function compileOperators(c: FunctionCompiler, node: Expression): void {
   const { asm } = c;
   const chain: Extract<Expression, { type: 'BinaryExpression' | 'LogicalExpression' }>[] = [];
@@ -320,7 +320,7 @@ function compileAssignment(c: FunctionCompiler, node: AssignmentExpression, want
   storeTarget(c, target, wanted);
 }
 
-/** Pushes what is needed to store later (nothing, object, or object and key) and then the present value. */
+/** Pushes what is needed to store later (nothing, object, or object and key) and then the current value. */
 function loadTarget(c: FunctionCompiler, target: Identifier | MemberExpression): void {
   const { asm } = c;
   if (target.type === 'Identifier') return c.load(target);
@@ -361,7 +361,7 @@ function compileUpdate(c: FunctionCompiler, node: UpdateExpression, wanted: bool
     asm.emit(step);
     return storeTarget(c, target, wanted);
   }
-  // The old value is the result: it waits below the object and key while the new one is stored.
+  // The old value is the result: it stays below the object and key while the new one is stored.
   if (target.type === 'Identifier') {
     asm.emit('DUP');
     asm.emit(step);

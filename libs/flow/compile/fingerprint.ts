@@ -1,10 +1,10 @@
-// The fingerprint of a program: tells the programs apart that different compilers make of one source text.
+// The fingerprint of a program: distinguishes the programs that different compilers make of one source.
 
 import type { Program } from './program.js';
 
 /**
- * 12 hexadecimal digits. The name of the file is left out: it says where a process found the text, not what the program does.
- * A hash without secrets is enough, because it is only compared among the few programs of one source text, all of them ours.
+ * 12 hexadecimal digits. The name of the file is left out: it says where a process found the source, not what the program does.
+ * A hash without secrets is enough, because it is only compared among the few programs of one source, all made by this package.
  */
 export function fingerprintOf({ version, constants, functions }: Omit<Program, 'fingerprint'>): string {
   const text = JSON.stringify([version, constants, functions]);

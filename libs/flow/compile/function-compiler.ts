@@ -1,4 +1,4 @@
-// What the compiler knows while it emits one function: its variables' slots, the enclosing loops and finally blocks.
+// The compiler's state while it emits one function: its variables' slots, the enclosing loops and finally blocks.
 
 import type { LineMap } from '../diagnostics/line-map.js';
 import type { Expression, FunctionNode, Identifier, Pattern } from '../parse/ast.js';
@@ -13,7 +13,7 @@ export interface Compilation {
   readonly resolution: Resolution;
   readonly pool: ConstantPool;
   readonly functions: FunctionCode[];
-  /** Compiles a nested function and answers its index. */
+  /** Compiles a nested function and returns its index. */
   compileFunction(node: FunctionNode, name: string): { index: number; captures: readonly Binding[] };
 }
 
@@ -28,10 +28,10 @@ export type Control =
       readonly next?: Label;
       readonly nextDepth?: number;
     }
-  | { readonly kind: 'finally'; readonly depth: number; readonly entry: Label; readonly leavers: Leaver[] };
+  | { readonly kind: 'finally'; readonly depth: number; readonly entry: Label; readonly exits: Exit[] };
 
-/** A jump or return that passes through a finally: `go` emits the rest of its way, with one value on the stack. */
-export interface Leaver {
+/** A jump or return that passes through a finally: `go` emits the rest of its path, with one value on the stack. */
+export interface Exit {
   readonly label: Label;
   readonly go: () => void;
 }
@@ -39,7 +39,7 @@ export interface Leaver {
 export class FunctionCompiler {
   readonly asm: Assembler;
   controls: Control[] = [];
-  /** Labels that stand directly before the statement to come. */
+  /** Labels directly before the next statement. */
   pendingLabels: string[] = [];
   slotCount = 0;
   private freeSlot = 0;
@@ -140,7 +140,7 @@ export class FunctionCompiler {
 
   // Leaving statements ------------------------------------------------------------------------------------------------
 
-  /** Emits the way out for `break`/`continue`: drops what the statements left behind and runs the finally blocks between. */
+  /** Emits the way out for `break`/`continue`: drops what the statements left on the stack and runs the finally blocks in between. */
   leaveTo(find: (control: Control) => { label: Label; depth: number } | undefined): void {
     for (let at = this.controls.length - 1; at >= 0; at--) {
       const control = this.controls[at];
@@ -163,7 +163,7 @@ export class FunctionCompiler {
     throw new Error('A jump without a target passed the checker.');
   }
 
-  /** Returns with the top of the stack, through every finally around. */
+  /** Returns with the top of the stack, through every enclosing finally. */
   leaveFunction(): void {
     for (let at = this.controls.length - 1; at >= 0; at--) {
       const control = this.controls[at];
@@ -184,8 +184,8 @@ export class FunctionCompiler {
       rest();
       this.controls = inner;
     };
-    control.leavers.push({ label: new Label(), go });
-    this.asm.emit('INT', control.leavers.length + 1);
+    control.exits.push({ label: new Label(), go });
+    this.asm.emit('INT', control.exits.length + 1);
     this.asm.jump('JUMP', control.entry);
   }
 

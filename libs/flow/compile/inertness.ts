@@ -1,4 +1,4 @@
-// Finds code that only reads and builds values: whether it runs or not makes no difference to anybody but its result.
+// Finds code that only reads and builds values: whether it runs or not affects nothing but its result.
 
 import { isErrorKind } from '../vm/values.js';
 import { innermostHandler } from './liveness.js';
@@ -11,8 +11,8 @@ const numbers = (...groups: OpName[][]): ReadonlySet<number> => new Set(groups.f
 
 /**
  * They run no other code of the flow and write nothing but variables of their own frame. Calls, coercions (an object may have
- * its own `toString`), loops (they may use up the fuel), iteration (it moves an iterator that others may hold) and `finally`
- * are not among them. An instruction that is changed to run code of the flow must leave this set.
+ * its own `toString`), loops (they may use up the fuel), iteration (it advances an iterator that other code may hold) and `finally`
+ * are not among them. An instruction that is changed to run code of the flow must be removed from this set.
  */
 const INERT = numbers(
   ['CONST', 'INT', 'UNDEFINED', 'NULL', 'TRUE', 'FALSE', 'POP', 'DUP', 'DUP2', 'SWAP'],
@@ -22,7 +22,7 @@ const INERT = numbers(
   ['CASE', 'NEW_OBJECT', 'NEW_ARRAY', 'APPEND', 'APPEND_HOLE', 'DEFINE', 'GET_PROP', 'GET_PROP_OF', 'REQUIRE_OBJECT', 'THROW'],
   ['RETURN'],
 );
-/** They leave a value on top that is certainly no thenable, whose `then` a return would call. */
+/** They leave a value on top that is certainly not a thenable, whose `then` a return would call. */
 const MAKES_PLAIN = numbers(
   ['CONST', 'INT', 'UNDEFINED', 'NULL', 'TRUE', 'FALSE', 'CLOSURE', 'SEQ', 'SNE', 'NOT', 'TYPEOF', 'INSTANCEOF'],
   ['NEW_OBJECT', 'NEW_ARRAY', 'APPEND', 'APPEND_HOLE', 'DEFINE'],
@@ -44,7 +44,7 @@ export function analyzeInertness(fn: Analyzed, constants: readonly (string | num
   const { code } = fn;
   const order: number[] = [];
   for (let ip = 0; ip < code.length; ip += 1 + OPCODES[code[ip]].operands.length) order.push(ip);
-  // Two flags per instruction: inert from here on if the top is any value, and if it is certainly no thenable.
+  // Two flags per instruction: inert from here on if the top is any value, and if it is certainly not a thenable.
   const inert = new Uint8Array((code.length + 1) * 2);
   const from = (here: number, target: number, plain: boolean) => target > here && inert[target * 2 + (plain ? 1 : 0)] === 1;
   for (let at = order.length - 1; at >= 0; at--) {
@@ -74,7 +74,7 @@ export function analyzeInertness(fn: Analyzed, constants: readonly (string | num
   };
 }
 
-/** `new Error("…")`, whatever its kind, with constant arguments: the usual end of a race against the clock. */
+/** `new Error("…")`, whatever its kind, with constant arguments: the usual end of a race against a timer. */
 function isNewError(code: readonly number[], order: readonly number[], at: number, constants: readonly (string | number)[]): boolean {
   const first = at - code[order[at] + 1];
   for (let argument = first; argument < at; argument++) if (!PUSHES_CONSTANT.has(code[order[argument]])) return false;

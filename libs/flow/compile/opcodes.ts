@@ -1,6 +1,6 @@
 // The one table of instructions: operands, effect on the operand stack, and whether it may throw.
 // Numbers are stored with programs: append only, never reorder. The dispatch loop repeats them as literals; a spec compares.
-// Names and operand counts are types made from this table: a typo in an `emit` does not compile.
+// Names and operand counts are types derived from this table: a typo in an `emit` does not compile.
 
 /** What an operand means, so that a stored program can be validated. */
 export type OperandKind = 'constant' | 'name' | 'slot' | 'cell' | 'function' | 'target' | 'number' | 'count';
@@ -39,10 +39,10 @@ const ROWS = [
   ['SET', 'slot', 1, 0, 0, 'store into a variable that is certainly initialised, or initialise it'],
   ['GET_CHECKED', 'slot name', 0, 1, 1, 'push a variable; ReferenceError in its dead zone'],
   ['SET_CHECKED', 'slot name', 1, 0, 1, 'store into a variable; ReferenceError in its dead zone'],
-  ['UNSET', 'slot', 0, 0, 0, 'the dead zone of a variable begins'],
-  ['NEW_CELL', 'slot', 0, 0, 0, 'a captured variable begins, in its dead zone'],
+  ['UNSET', 'slot', 0, 0, 0, 'begin the dead zone of a variable'],
+  ['NEW_CELL', 'slot', 0, 0, 0, 'create the cell of a captured variable, in its dead zone'],
   ['BOX', 'slot', 0, 0, 0, 'move a parameter that is captured into a cell'],
-  ['COPY_CELL', 'slot', 0, 0, 0, 'the next iteration of for(let …) gets its own cell with the same value'],
+  ['COPY_CELL', 'slot', 0, 0, 0, 'give the next iteration of for(let …) its own cell with the same value'],
   ['GET_CELL', 'slot name', 0, 1, 1, 'push a captured variable of this function; ReferenceError in its dead zone'],
   ['SET_CELL', 'slot name', 1, 0, 1, 'store into it; ReferenceError in its dead zone'],
   ['INIT_CELL', 'slot', 1, 0, 0, 'initialise it'],
@@ -84,21 +84,21 @@ const ROWS = [
   ['TO_KEY', '', 1, 1, 1, 'a as a property key'],
   ['CONCAT', 'count', 0, 1, 1, 'join n strings', { perCount: 1 }],
   ['JUMP', 'target', 0, 0, 0, 'go on at the target', { jumpEffect: 0, ends: true }],
-  ['LOOP', 'target number', 0, 0, 0, 'go back to the target, paying the fuel of one round', { jumpEffect: 0, ends: true }],
+  ['LOOP', 'target number', 0, 0, 0, 'go back to the target, charging the fuel of one round', { jumpEffect: 0, ends: true }],
   ['JUMP_IF_FALSE', 'target', 1, 0, 0, 'pop; jump if falsy', { jumpEffect: -1 }],
   ['JUMP_IF_TRUE', 'target', 1, 0, 0, 'pop; jump if truthy', { jumpEffect: -1 }],
   ['AND', 'target', 1, 0, 0, 'jump with the value if falsy, else drop it', { jumpEffect: 0 }],
   ['OR', 'target', 1, 0, 0, 'jump with the value if truthy, else drop it', { jumpEffect: 0 }],
   ['COALESCE', 'target', 1, 0, 0, 'jump with the value unless it is null or undefined, else drop it', { jumpEffect: 0 }],
   ['DEFAULT', 'target', 1, 0, 0, 'jump with the value unless it is undefined, else drop it', { jumpEffect: 0 }],
-  ['NULLISH', 'target', 1, 1, 0, '?.: if the top is null or undefined replace it by undefined and jump', { jumpEffect: 0 }],
+  ['NULLISH', 'target', 1, 1, 0, '?.: if the top is null or undefined replace it with undefined and jump', { jumpEffect: 0 }],
   [
     'NULLISH_METHOD',
     'target',
     2,
     2,
     0,
-    'object function: if the top is null or undefined replace both by undefined and jump',
+    'object function: if the top is null or undefined replace both with undefined and jump',
     { jumpEffect: -1 },
   ],
   ['CASE', 'target', 2, 1, 0, 'subject value: on === drop both and jump, else drop the value', { jumpEffect: -2 }],
@@ -133,7 +133,7 @@ const ROWS = [
   ['REST_ELEMENTS', 'number', 0, 1, 1, 'push an array of what is left in the iterator n below the top'],
   ['THROW', '', 1, 0, 1, 'throw the top', { ends: true }],
   ['RETURN', '', 1, 0, 1, 'leave the function with the top', { ends: true }],
-  ['AWAIT', '', 1, 1, 1, 'wait for the top; push what it gives or throw its reason'],
+  ['AWAIT', '', 1, 1, 1, 'wait for the top; push its value or throw its reason'],
   ['FINALLY_JUMP', 'number target', 2, 2, 0, 'value kind: if the completion is of this kind drop the kind and jump', { jumpEffect: -1 }],
   ['END_FINALLY', '', 2, 0, 1, 'value kind: go on after a normal completion, throw again after a throw'],
   ['INC_LOCAL', 'slot', 0, 0, 1, 'variable++ with the result unused'],
@@ -146,7 +146,7 @@ const ROWS = [
   ['JUMP_UNLESS_SEQ', 'target', 2, 0, 0, 'jump unless a === b', { jumpEffect: -2 }],
   ['JUMP_UNLESS_SNE', 'target', 2, 0, 0, 'jump unless a !== b', { jumpEffect: -2 }],
   ['GET_PROP_OF', 'slot name', 0, 1, 1, 'push variable.name'],
-  ['SELF', '', 0, 1, 0, 'push the function that runs, for the name of a function expression'],
+  ['SELF', '', 0, 1, 0, 'push the running function, for the name of a function expression'],
 ] as const satisfies readonly Row[];
 
 type Rows = (typeof ROWS)[number];

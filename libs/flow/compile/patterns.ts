@@ -1,4 +1,4 @@
-// Compiles destructuring: the value is on top of the stack and is used up.
+// Compiles destructuring: the value is on top of the stack and is consumed.
 
 import type { AssignmentProperty, Expression, MemberExpression, ObjectPattern, Pattern, RestElement } from '../parse/ast.js';
 import { Label } from './assembler.js';
@@ -78,7 +78,7 @@ function objectPattern(c: FunctionCompiler, pattern: ObjectPattern, declares: bo
   let keys = 0;
   for (const each of pattern.properties) {
     if (each.type === 'RestElement') continue;
-    // With a rest the keys stay on the stack until it is built; without one a computed key goes when it was used.
+    // With a rest the keys stay on the stack until it is built; without one a computed key is dropped after its use.
     const name = staticKey(each);
     const keyAt = asm.depth;
     if (name === undefined) {
@@ -108,7 +108,7 @@ function compileDefault(c: FunctionCompiler, target: Pattern, value: Expression)
   c.asm.mark(given);
 }
 
-/** Pushes the object (and the key) of a member and says how many values that is. */
+/** Pushes the object (and the key) of a member and returns how many values that is. */
 export function compileTarget(c: FunctionCompiler, node: MemberExpression): number {
   compileValue(c, node.object);
   if (!node.computed) return 1;
@@ -127,7 +127,7 @@ export function memberName(node: MemberExpression): string {
   return node.property.type === 'Identifier' ? node.property.name : '';
 }
 
-/** The name of a property whose key is known now. */
+/** The name of a property whose key is known at compile time. */
 export function staticKey(node: { key: AssignmentProperty['key']; computed: boolean }): string | undefined {
   const { key } = node;
   if (!node.computed && key.type === 'Identifier') return key.name;

@@ -1,11 +1,11 @@
 // A compiled program: plain data that is stored with its definition, so that an old run never depends on a newer compiler.
 
-/** Raised when the meaning of stored bytecode changes; opcodes are only ever added. */
+/** Increased when the meaning of stored bytecode changes; opcodes are only ever added. */
 export const PROGRAM_VERSION = 1;
 
 export interface Program {
   readonly version: number;
-  /** Names the program among those that different compilers make of one source; a snapshot says which one it belongs to. */
+  /** Identifies the program among those that different compilers make of one source; a snapshot says which one it belongs to. */
   readonly fingerprint: string;
   readonly file: string;
   /** functions[0] is the main body. */
@@ -14,7 +14,7 @@ export interface Program {
   readonly constants: readonly (string | number)[];
 }
 
-/** Whether a run of the program can ever wait for a signal: whoever does has to name `Signal`. */
+/** Whether a run of the program can ever wait for a signal: code that does has to name `Signal`. */
 export function takesSignals({ constants }: Program): boolean {
   return constants.includes('Signal');
 }
@@ -23,7 +23,7 @@ export interface FunctionCode {
   readonly index: number;
   readonly name: string;
   readonly isAsync: boolean;
-  /** What `fn.length` answers. */
+  /** The value of `fn.length`. */
   readonly length: number;
   /** Slots 0…parameters-1 receive the arguments; with `rest` the slot after them receives the rest array. */
   readonly parameters: number;
@@ -34,17 +34,17 @@ export interface FunctionCode {
   readonly stack: number;
   /** Opcode and operands, one number each; opcodes.ts is the table. */
   readonly code: readonly number[];
-  /** Where each captured cell is found when the function is made: n ≥ 0 is slot n of the maker, n < 0 its own cell ~n. */
+  /** Where each captured cell is found when the function is made: n ≥ 0 is slot n of the function that makes it, n < 0 its captured cell ~n. */
   readonly captures: readonly number[];
   /** Protected regions, innermost first, four numbers each: start, end (exclusive), handler, depth of the operand stack there. */
   readonly handlers: readonly number[];
-  /** Source positions, three numbers each, rising: instruction pointer, line (from 1), column (from 1). */
+  /** Source positions, three numbers each, ascending: instruction pointer, line (from 1), column (from 1). */
   readonly positions: readonly number[];
   /** Names of variables for people: name, where (slot, or ~index of a captured cell), first and last instruction pointer. */
   readonly locals: readonly LocalName[];
   /** For each await, by the instruction pointer after it: the slots that are still live there. */
   readonly live: readonly LiveSlots[];
-  /** Whether the whole function only reads and builds values, so that nobody can tell if it was called. Absent in older programs. */
+  /** Whether the whole function only reads and builds values, so that calling it has no side effect. Absent in older programs. */
   readonly inert?: boolean;
 }
 

@@ -253,7 +253,7 @@ function compileTry(c: FunctionCompiler, node: TryStatement): void {
   if (!node.finalizer) return compileCatch(c, node.block, node.handler!);
   const { asm } = c;
   const { depth } = asm;
-  const control: Extract<Control, { kind: 'finally' }> = { kind: 'finally', depth, entry: new Label(), leavers: [] };
+  const control: Extract<Control, { kind: 'finally' }> = { kind: 'finally', depth, entry: new Label(), exits: [] };
   c.controls.push(control);
   const start = asm.barrier();
   if (node.handler) compileCatch(c, node.block, node.handler);
@@ -271,14 +271,14 @@ function compileTry(c: FunctionCompiler, node: TryStatement): void {
   asm.depth = depth + 2;
   compileBlock(c, node.finalizer);
   asm.depth = depth + 2;
-  control.leavers.forEach(({ label }, at) => {
+  control.exits.forEach(({ label }, at) => {
     asm.jump('FINALLY_JUMP', label, at + 2);
   });
   asm.emit('END_FINALLY');
-  if (control.leavers.length === 0) return;
+  if (control.exits.length === 0) return;
   const after = new Label();
   asm.jump('JUMP', after);
-  for (const { label, go } of control.leavers) {
+  for (const { label, go } of control.exits) {
     asm.mark(label);
     asm.depth = depth + 1;
     go();

@@ -1,4 +1,4 @@
-// Programs that are stored as text and loaded again: every constant survives, and the run gives the same.
+// Programs that are stored as text and loaded again: every constant survives, and the run has the same result.
 
 import { describe, expect, it } from '@jest/globals';
 import { outputOf } from '../../../test/support/flow-driver.js';

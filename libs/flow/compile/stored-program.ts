@@ -30,7 +30,7 @@ export function loadProgram(text: string): Program {
   try {
     const stored = JSON.parse(text) as Program;
     if (isNewer(stored)) throw new NewerFormat();
-    if (stored.version !== PROGRAM_VERSION) throw new Error(`its version is ${stored.version}, known is ${PROGRAM_VERSION}`);
+    if (stored.version !== PROGRAM_VERSION) throw new Error(`its version is ${stored.version}, not ${PROGRAM_VERSION}`);
     if (typeof stored.file !== 'string') throw new Error('it has no file name');
     if (!Array.isArray(stored.constants)) throw new Error('its constants are damaged');
     const program: Program = { ...stored, constants: stored.constants.map(loadedConstant) };
@@ -47,7 +47,7 @@ export function loadProgram(text: string): Program {
   } catch (error) {
     if (error instanceof NewerFormat)
       throw new FlowSnapshotError(
-        'The stored program was compiled by a newer release of this package and uses what this release does not know. Upgrade the package.',
+        'The stored program was compiled by a newer release of this package and needs features that this release does not have. Upgrade the package.',
         { code: 'FLOW_NEWER_FORMAT' },
       );
     throw new FlowSnapshotError(`The stored program cannot be loaded: ${(error as Error).message}. Compile its source again.`, {
@@ -58,7 +58,7 @@ export function loadProgram(text: string): Program {
 
 class NewerFormat extends Error {}
 
-/** Instructions are only ever added, so an unknown one with a higher number is a newer release's. */
+/** Instructions are only ever added, so an unknown one with a higher number is from a newer release. */
 function isNewer(program: Program): boolean {
   if (Number.isSafeInteger(program.version) && program.version > PROGRAM_VERSION) return true;
   if (!Array.isArray(program.functions)) return false;
@@ -75,13 +75,13 @@ function usesUnknownInstruction(code: readonly number[]): boolean {
   return false;
 }
 
-/** A function that captures what its maker does not have would read beyond its registers. */
-function verifyClosures({ functions }: Program, maker: FunctionCode): void {
-  for (let ip = 0; ip < maker.code.length; ip += 1 + OPCODES[maker.code[ip]].operands.length) {
-    if (maker.code[ip] !== OP.CLOSURE && maker.code[ip] !== OP.CLOSURE_KEYED) continue;
-    const { captures, index } = functions[maker.code[ip + 1]];
-    if (!captures.every((from) => (from >= 0 ? from < maker.slots : ~from < maker.captures.length)))
-      throw new Error(`function ${index} captures what function ${maker.index} does not have`);
+/** A function that captured a variable its creator does not have would read past its registers. */
+function verifyClosures({ functions }: Program, creator: FunctionCode): void {
+  for (let ip = 0; ip < creator.code.length; ip += 1 + OPCODES[creator.code[ip]].operands.length) {
+    if (creator.code[ip] !== OP.CLOSURE && creator.code[ip] !== OP.CLOSURE_KEYED) continue;
+    const { captures, index } = functions[creator.code[ip + 1]];
+    if (!captures.every((from) => (from >= 0 ? from < creator.slots : ~from < creator.captures.length)))
+      throw new Error(`function ${index} captures a variable that function ${creator.index} does not have`);
   }
 }
 
@@ -102,7 +102,7 @@ function verifyFunction(program: Program, fn: FunctionCode, index: number): void
   const tooLarge = oversize(fn);
   if (tooLarge) throw new Error(`function ${index} is too large: ${tooLarge}`);
   const { deepest, depthAt } = measureStack(fn, { constants: program.constants.length, functions: program.functions.length });
-  if (fn.stack < deepest) throw new Error(`function ${index} understates its stack`);
+  if (fn.stack < deepest) throw new Error(`function ${index} declares too small a stack`);
   for (const { at, depth, slots } of fn.live) {
     const slotsOk = Array.isArray(slots) && slots.every((slot) => isCount(slot) && slot < fn.slots);
     if (!slotsOk || !isCount(at) || !fn.isAsync || fn.code[at - 1] !== OP.AWAIT || depthAt[at] !== depth + 1)

@@ -1,10 +1,10 @@
-// Walks the instructions of a function as the VM could: stack depth everywhere, and proof that no operand or jump is wild.
+// Walks the instructions of a function as the VM could: computes the stack depth everywhere and proves that no operand or jump is out of range.
 
 import { OP, OPCODES, type OperandKind } from './opcodes.js';
 import type { FunctionCode } from './program.js';
 
 export interface StackMap {
-  /** Depth of the operand stack before the instruction at this place; -1 where none begins or none can come. */
+  /** Depth of the operand stack before the instruction at this place; -1 where no instruction begins or none can be reached. */
   readonly depthAt: Int32Array;
   readonly deepest: number;
 }
@@ -21,7 +21,7 @@ export interface OperandBounds {
 const LOOKS_BELOW: ReadonlySet<number> = new Set([OP.PICK, OP.NEXT_OR_UNDEFINED, OP.REST_ELEMENTS]);
 const MOST_OPERANDS_ON_STACK = 65_536;
 
-/** What the analyses of one function and its frames may cost, far beyond any honest one. */
+/** What the analyses of one function and its frames may cost, far beyond any real function. */
 const MOST_SLOTS = 10_000;
 const MOST_HANDLERS = 5_000;
 const MOST_CODE = 500_000;
@@ -29,9 +29,9 @@ const MOST_LIVENESS = 8_000_000;
 
 /** Says why a function is too large, if it is: some analyses cost the product of its variables, awaits and instructions. */
 export function oversize({ code, handlers, slots }: Pick<FunctionCode, 'code' | 'handlers' | 'slots'>): string | undefined {
-  if (slots > MOST_SLOTS) return `it has ${slots} variables, the most is ${MOST_SLOTS}`;
-  if (handlers.length > MOST_HANDLERS * 4) return `it has ${handlers.length / 4} try blocks, the most is ${MOST_HANDLERS}`;
-  if (code.length > MOST_CODE) return `it has ${code.length} words of code, the most is ${MOST_CODE}`;
+  if (slots > MOST_SLOTS) return `it has ${slots} variables; the limit is ${MOST_SLOTS}`;
+  if (handlers.length > MOST_HANDLERS * 4) return `it has ${handlers.length / 4} try blocks; the limit is ${MOST_HANDLERS}`;
+  if (code.length > MOST_CODE) return `it has ${code.length} words of code; the limit is ${MOST_CODE}`;
   if ((1 + (slots >> 5)) * code.length > MOST_LIVENESS || handlers.length * code.length > MOST_LIVENESS * 40)
     return 'it has too many variables and try blocks for its length';
   return undefined;
@@ -71,7 +71,7 @@ export function measureStack(fn: Measured, bounds?: OperandBounds): StackMap {
     for (let at = 0; at < handlers.length; at += 4) {
       if (ip < handlers[at] || ip >= handlers[at + 1]) continue;
       if (handlers[at + 3] > depth) {
-        // `break` drops the iterator of a loop while it still stands inside the try: nothing there can throw.
+        // `break` drops the iterator of a loop while still inside the try: nothing there can throw.
         if (!throws) continue;
         throw new Error(`a handler expects a deeper stack at ${ip}`);
       }
@@ -83,7 +83,7 @@ export function measureStack(fn: Measured, bounds?: OperandBounds): StackMap {
   return { depthAt, deepest };
 }
 
-/** Marks where instructions begin, and proves that every operand names something that exists. */
+/** Marks where instructions begin, and proves that every operand refers to something that exists. */
 function instructionStarts(fn: Measured, bounds: OperandBounds | undefined): Uint8Array {
   const { code } = fn;
   const starts = new Uint8Array(code.length);
@@ -108,10 +108,10 @@ function instructionStarts(fn: Measured, bounds: OperandBounds | undefined): Uin
       if (!Number.isInteger(operand) || (operand < 0 && !(kind === 'number' && code[ip] === OP.INT)) || operand >= limits[kind])
         throw new Error(`operand ${operand} of ${opcode.name} at ${ip} is out of range`);
     }
-    // Only LOOP goes back, and it is paid for: otherwise a run could hang.
+    // Only LOOP jumps back, and it costs fuel: otherwise a run could hang.
     const target = operands.indexOf('target');
     if (target >= 0 && code[ip] !== OP.LOOP && code[ip + 1 + target] <= ip) throw new Error(`${opcode.name} at ${ip} jumps back`);
-    if (code[ip] === OP.LOOP && code[ip + 2] < 1) throw new Error(`the loop at ${ip} is free`);
+    if (code[ip] === OP.LOOP && code[ip + 2] < 1) throw new Error(`the loop at ${ip} costs no fuel`);
     ip += 1 + operands.length;
   }
   if (code.length === 0) throw new Error('a function has no instructions');

@@ -17,7 +17,7 @@ const LARGE: Partial<Record<RefusalCode, string>> = {
 describe.each(Object.keys(REFUSALS) as RefusalCode[])('%s', (code) => {
   const { example, instead } = REFUSALS[code];
 
-  it('is what its example is refused for', () => {
+  it('is the code that its example is refused with', () => {
     const found = check(LARGE[code] ?? example, { file: 'example.flow' });
     expect(found.map((one) => one.code)).toContain(code);
     for (const one of found) {
@@ -29,7 +29,7 @@ describe.each(Object.keys(REFUSALS) as RefusalCode[])('%s', (code) => {
   });
 
   if (instead !== undefined) {
-    it('is avoided by what the table says instead', () => {
+    it('is avoided by the correction in the table', () => {
       expect(check(instead)).toEqual([]);
     });
   }
@@ -46,7 +46,7 @@ describe('the table of codes', () => {
     expect(Object.keys(FLOW_CODES).filter((code) => !used.has(code))).toEqual([]);
   });
 
-  it('says of each error what it means and what to do', () => {
+  it('explains what each error means and what to do', () => {
     for (const { meaning, advice } of Object.values({ ...RUN_ERRORS, ...THROWN_ERRORS })) {
       expect(meaning).toMatch(/^[a-z].+[^.]$/);
       expect(advice).toMatch(/^[A-Z].+\.$/);

@@ -30,7 +30,7 @@ export interface Diagnostic {
 
 const EXCERPT_WIDTH = 120;
 
-/** Adds file, line, column and excerpt to faults, sorts them by their place and drops repetitions. */
+/** Adds file, line, column and excerpt to faults, sorts them by place and drops duplicates. */
 export function diagnosticsOf(source: string, file: string, faults: readonly Fault[]): Diagnostic[] {
   if (faults.length === 0) return [];
   const sorted = [...faults].sort((a, b) => a.start - b.start || a.end - b.end);
@@ -64,7 +64,7 @@ function diagnosticAt(lines: LineMap, file: string, { code, message, advice, sta
 export function renderDiagnostic(diagnostic: Diagnostic): string {
   const { file, line, column, code, message, advice, excerpt, caret, start, end } = diagnostic;
   const gutter = String(line);
-  // Control characters would disturb the terminal or hide the error itself; a tab becomes one space, so that the caret stays aligned.
+  // Control characters could garble the terminal or hide the error; a tab becomes one space, so that the caret stays aligned.
   const shown = excerpt.replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === '\t' ? ' ' : '\ufffd'));
   const width = Math.max(1, Math.min(end - start, shown.length - caret));
   return [

@@ -1,4 +1,4 @@
-// The codes of errors that are thrown or that end a run: what each means and what to do. Refusals of a source have tables of their own.
+// The codes of errors that are thrown or that end a run: what each means and what to do. Refusals of a source have their own tables.
 
 /** An error that is not about a place in a source. */
 export interface ErrorCode {
@@ -8,15 +8,16 @@ export interface ErrorCode {
   advice: string;
 }
 
-/** How a run ends that reaches a bound. No flow can catch these, and no `finally` runs. */
+/** How a run ends that reaches a limit. No flow can catch these, and no `finally` runs. */
 export const RUN_ERRORS = {
   FLOW_LIMIT_FUEL: {
     meaning: 'a turn took more than limits.fuelPerTurn',
-    advice: 'Do less between two waits, leave heavy work to a task, or raise limits.fuelPerTurn.',
+    advice: 'Do less between two waits, move heavy work to a task, or raise limits.fuelPerTurn.',
   },
   FLOW_LIMIT_HEAP: {
     meaning: 'the values of the run took more than limits.heapBytes',
-    advice: 'Hold less at one time (a hole of an array takes as much as an element), leave large data to tasks, or raise limits.heapBytes.',
+    advice:
+      'Keep less in memory at one time (a hole in an array takes as much as an element), leave large data to tasks, or raise limits.heapBytes.',
   },
   FLOW_LIMIT_CALL_DEPTH: {
     meaning: 'calls were nested too deeply',
@@ -36,7 +37,7 @@ export const RUN_ERRORS = {
   },
   FLOW_INTERNAL: {
     meaning: 'the virtual machine failed',
-    advice: 'Please report it with the flow.',
+    advice: 'This is a bug in Flow: please report it with the source.',
   },
 } satisfies Record<string, ErrorCode>;
 
@@ -47,7 +48,7 @@ export const THROWN_ERRORS = {
     advice: 'Correct the source.',
   },
   FLOW_AMBIGUOUS: {
-    meaning: 'the grammar read a source in several ways',
+    meaning: 'the grammar read a source in more than one way',
     advice: 'This is a bug in Flow: please report it with the source.',
   },
   FLOW_SNAPSHOT: {
@@ -63,11 +64,11 @@ export const THROWN_ERRORS = {
     advice: 'Upgrade the package.',
   },
   FLOW_RUN_ENDED: {
-    meaning: 'a turn was asked of a run that has ended',
+    meaning: 'turn() was called on a run that has ended',
     advice: 'Start a new run.',
   },
   FLOW_NOT_SUSPENDED: {
-    meaning: 'a snapshot was asked of a run that is not suspended',
+    meaning: 'snapshot() was called on a run that is not suspended',
     advice: 'Take it after a turn that returned "suspended".',
   },
 } satisfies Record<string, ErrorCode>;

@@ -1,4 +1,4 @@
-// What the parser, the checker and the resolver report: a code of the tables at a place, its words filled in.
+// What the parser, the checker and the resolver report: a code from the tables, a place, and the message with its words filled in.
 
 import { REFUSALS, type RefusalCode } from './codes.js';
 

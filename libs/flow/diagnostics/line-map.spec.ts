@@ -12,7 +12,7 @@ describe('LineMap', () => {
     expect(lines.placeOf(6)).toEqual({ line: 3, column: 1 });
   });
 
-  it('knows every line terminator of JavaScript, and CR LF as one', () => {
+  it('splits at every line terminator of JavaScript, with CR LF as one', () => {
     const lines = new LineMap('a\r\nb\rc\u2028d\u2029e\nf');
     expect(lines.lineCount).toBe(6);
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((_, i) => lines.textOf(i + 1))).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);

@@ -1,4 +1,4 @@
-// What people read when a source is broken: words, places, advice, and more than one error at a time.
+// What people read when a source has errors: messages, places, advice, and several errors at a time.
 
 import { describe, expect, it } from '@jest/globals';
 import { readSource } from '../check/index.js';
@@ -33,7 +33,7 @@ describe('messages', () => {
     expect(brief(source)).toEqual([expected]);
   });
 
-  it('know the ways of neighbouring languages', () => {
+  it('explain syntax that is common elsewhere', () => {
     expect(diagnose('let a: number = 1')[0].advice).toMatch(/no type annotations/);
     expect(diagnose('let a = 1\n--> the end\nlet b = a-->0').map(({ line, code }) => `${line} ${code}`)).toEqual(['2 FLOW_HTML_COMMENT']);
   });
@@ -46,7 +46,7 @@ describe('messages', () => {
 });
 
 describe('several errors', () => {
-  it('are all reported, and what follows a broken statement is read', () => {
+  it('are all reported, even after a broken statement', () => {
     const source = [
       'let a = (1 + );',
       'let b = 2',
@@ -68,11 +68,11 @@ describe('several errors', () => {
     ]);
   });
 
-  it('do not spread from a call that was not closed', () => {
+  it('do not spread from an unclosed call', () => {
     expect(diagnose('foo(1, 2\nlet a = 1\nlet b = 2').map(({ line }) => line)).toEqual([2]);
   });
 
-  it('are shown up to a number', () => {
+  it('are limited in number', () => {
     const diagnostics = diagnose('let = 1;\n'.repeat(1_000));
     expect(diagnostics.length).toBeLessThan(60);
     expect(diagnostics.at(-1)?.code).toBe('FLOW_TOO_MANY');

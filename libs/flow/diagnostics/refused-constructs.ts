@@ -1,11 +1,11 @@
-// Refusals of constructs that Flow leaves out of JavaScript, and of durable calls that could only fail.
+// Refusals of JavaScript constructs that Flow leaves out, and of durable calls that could only fail.
 
 import type { Refusal } from './refusal.js';
 
 export const REFUSED_CONSTRUCTS = {
   FLOW_VAR: {
     message: 'var is not part of Flow: its scope ignores blocks',
-    advice: 'Write let, or const if it never changes.',
+    advice: 'Write let, or const if the variable never changes.',
     example: 'var a = 1',
     instead: 'let a = 1',
   },
@@ -71,7 +71,7 @@ export const REFUSED_CONSTRUCTS = {
   },
   FLOW_IMPORT: {
     message: 'import is not part of Flow: a workflow is one file that cannot reach others',
-    advice: 'Call outside code as a task: await Task.run("name", input).',
+    advice: 'Call other code as a task: await Task.run("name", input).',
     example: 'import { a } from "b"\nreturn 1',
     instead: 'return 1',
   },

@@ -1,4 +1,4 @@
-// Refusals that need scopes to be seen: names that are not declared, declared twice, or built in.
+// Refusals found by resolving names: those that are not declared, declared twice, or built in.
 
 import type { Refusal } from './refusal.js';
 

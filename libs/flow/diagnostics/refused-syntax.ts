@@ -1,4 +1,4 @@
-// Refusals by the rules of JavaScript that the grammar leaves to later, and by the shape of a file.
+// Refusals by rules of JavaScript that are checked after the grammar, and by the shape of a file.
 
 import type { Refusal } from './refusal.js';
 
@@ -70,7 +70,7 @@ export const REFUSED_SYNTAX = {
   },
   FLOW_OPTIONAL_NEW: {
     message: 'an optional chain cannot follow new',
-    advice: 'Check for the value first.',
+    advice: 'Check that the value exists first.',
     example: 'return new Date?.()',
     instead: 'return new Date()',
   },
@@ -150,7 +150,7 @@ export const REFUSED_SYNTAX = {
     instead: 'a: for (;;) { break a }',
   },
   FLOW_DEFAULT_TWICE: {
-    message: 'a switch can have one default',
+    message: 'a switch can have only one default',
     advice: 'Merge the two.',
     example: 'switch (1) { default: default: }',
     instead: 'switch (1) { default: }',
@@ -176,7 +176,7 @@ export const REFUSED_SYNTAX = {
     instead: 'function helper() {}\nworkflow(ctx, inputs) { return 1 }',
   },
   FLOW_ENTRY_MIXED: {
-    message: 'next to workflow(…) { … } only declarations are allowed at the top level',
+    message: 'besides workflow(…) { … }, only declarations are allowed at the top level',
     advice: 'Move the statement into the workflow.',
     example: 'console.log(1)\nworkflow(ctx, inputs) { return 1 }',
     instead: 'workflow(ctx, inputs) { console.log(1); return 1 }',

@@ -63,7 +63,7 @@ export const REFUSED_TEXT = {
   },
   FLOW_TOO_DEEP: {
     message: 'the source is nested deeper than {limit} levels',
-    advice: 'Give the inner parts names (a function, a const).',
+    advice: 'Move inner parts into functions or constants.',
     example: `return ${'['.repeat(300)}${']'.repeat(300)}`,
   },
   FLOW_TOO_LARGE: {

@@ -1,5 +1,5 @@
 // The syntax tree of a flow: ESTree as acorn prints it (ES2024 module), plus the `workflow(ctx, inputs) { … }` entry.
-// The nodes of refused constructs are here too, so that the checker can name them; none of them reaches the compiler.
+// The nodes of refused constructs are here too, so that the checker can report them; none of them reaches the compiler.
 
 /** Half-open range of offsets (UTF-16 units) in the source text. */
 export interface Span {

@@ -78,7 +78,7 @@ export class Brackets {
     this.open[this.open.length - 1].mark = { column, index };
   }
 
-  /** Skips the rest of a statement that broke at `index` and answers the place before it. */
+  /** Skips the rest of a statement that broke at `index` and returns the place before it. */
   skipStatement(tokens: Tokens, index: number): Mark {
     const inner: string[] = [];
     let top = this.open[this.open.length - 1];
@@ -88,7 +88,7 @@ export class Brackets {
     }
     top.questions = 0;
     this.lastType = '';
-    // Going back over nothing, the offending token itself must go, or it would be met again for ever.
+    // When nothing was read since the mark, the offending token itself must be skipped, or it would be read again forever.
     skipTo(tokens, inner, this.open.length > 1, top.mark.index === index);
     return top.mark;
   }

@@ -1,5 +1,5 @@
 // What the grammar's rules build: cover nodes, cheap and immutable, that the refiner turns into the syntax tree.
-// A rule's result may be built for a parse that dies at the next token, so everything here is a constant amount of work.
+// A rule's result may be built for a parse that fails at the next token, so everything here is a constant amount of work.
 
 import type { Token } from './token.js';
 
@@ -75,7 +75,7 @@ export type CoverStatement =
   | { type: 'doStatement'; keyword: Token; body: CoverStatement; while: Token; test: CoverExpression; semi: Token }
   | { type: 'entry'; keyword: Token; params: Parens; body: Block };
 
-/** `if (a) while (b) leaf`, or the same after an `else`; which `if` an `else` belongs to is the refiner's business. */
+/** `if (a) while (b) leaf`, or the same after an `else`; the refiner decides which `if` an `else` belongs to. */
 export type Nested = { type: 'nested'; before: CoverStatement | null; else: Token | null; heads: List<Head> | null; leaf: CoverStatement };
 export type Head =
   | { type: 'testHead'; keyword: Token; test: CoverExpression }
@@ -95,7 +95,7 @@ export type Case = { keyword: Token; test: CoverExpression | null; colon: Token;
 export type Declaration = { type: 'declaration'; keyword: Token; declarators: List<Declarator> };
 export type Declarator = { target: CoverExpression; init: CoverExpression | null };
 
-// The rules hand over their matched parts by position; the grammar file is what gives each position its type.
+// The rules pass their matched parts by position; the grammar file is what gives each position its type.
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Parts = any[];
 
@@ -193,7 +193,7 @@ export const computedKey = (d: Parts): CoverKey => ({ type: 'computedKey', open:
 export const anonymousFunction = (d: Parts): CoverFunction => ({ type: 'function', keyword: d[0], name: null, params: d[1], body: d[2] });
 export const namedFunction = (d: Parts): CoverFunction => ({ type: 'function', keyword: d[0], name: d[1], params: d[2], body: d[3] });
 
-/** What stands between an opening bracket and its end. */
+/** What is between an opening bracket and its closing one, with that one. */
 type Inside<T> = { list: List<T> | null; comma: Token | null; close: Token };
 export const closed = (d: Parts): Inside<unknown> => ({ list: null, comma: null, close: d[0] });
 export const filled = (d: Parts): Inside<unknown> => ({ list: d[0], comma: null, close: d[1] });

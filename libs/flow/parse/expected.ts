@@ -1,10 +1,10 @@
-// Puts what the grammar would accept at a place into words for people.
+// Puts into words what the grammar would accept at a place.
 
 import type { Token } from './token.js';
 
 const QUOTED = [')', ']', '}', ',', ':', '=>', '=', '(', '{', 'of', 'while', 'catch', 'finally', 'case'];
 
-/** "an expression", "`,` or `)`": what could stand where nothing did. */
+/** "an expression", "`,` or `)`": what would have been accepted. */
 export function expectedWords(types: ReadonlySet<string>): string {
   if (types.has('empty')) return types.has('case') && !types.has('}') ? 'case or default' : 'a statement';
   const words: string[] = [];
@@ -13,7 +13,7 @@ export function expectedWords(types: ReadonlySet<string>): string {
   else if (types.has('name')) words.push('a name');
   for (const sign of QUOTED) {
     if (!types.has(sign) && !(sign === '{' && types.has('lblock'))) continue;
-    // After a value almost any sign may follow; only what closes the surroundings helps.
+    // After a value almost any sign may follow; only what closes the enclosing bracket helps.
     if (types.has('binop') && ['=', '(', '=>', '[', 'of'].includes(sign)) continue;
     if (types.has('atom') && (sign === ',' || sign === '(')) continue;
     // Any name that begins a statement might be a label.
@@ -37,11 +37,10 @@ export function foundWords(token: Token): string {
 
 /** What to do about it, as far as the expectation alone tells. */
 export function hintFor(types: ReadonlySet<string>, found: Token): string {
-  if (found.kind === 'word' && types.has('name') && !types.has('atom'))
-    return `${found.name} is a word of the language; choose another name.`;
+  if (found.kind === 'word' && types.has('name') && !types.has('atom')) return `${found.name} is a reserved word; choose another name.`;
   if (found.raw === ':' && types.has('=')) return 'Flow has no type annotations: remove the colon and the type.';
   if (types.has('empty')) return 'Check the brackets and the end of the statement before it.';
-  if (types.has('atom')) return 'A value is missing here, or something before it is one too many.';
+  if (types.has('atom')) return 'Write the missing value, or remove what comes before it.';
   if (types.has('semi')) return 'Begin a new statement on a new line or after `;`, or join the two with an operator.';
   if (types.has(',')) return 'Put a comma between two elements, or close the list.';
   return 'Write what is missing before it, or remove it.';

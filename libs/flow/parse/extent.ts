@@ -1,4 +1,4 @@
-// Where cover nodes begin and end in the text; parentheses count, which the syntax tree does not keep.
+// Where cover nodes begin and end in the text; including parentheses, which the syntax tree does not keep.
 
 import type { CoverKey, CoverProperty, Item } from './cover.js';
 

@@ -1,4 +1,4 @@
-// Hands the tokens to the grammar, inserts semicolons, and goes on after errors.
+// Feeds the tokens to the grammar, inserts semicolons, and recovers after errors.
 
 import type nearley from 'nearley';
 import type { RefusalCode } from '../diagnostics/codes.js';
@@ -11,10 +11,10 @@ const MAX_ERRORS = 40;
 /** After these a statement may begin, which is where reading goes on after an error. */
 const BEFORE_STATEMENT = new Set(['semi', 'empty', 'doSemi', '}', 'lblock', ':', '']);
 
-/** The lexer that nearley's parser sees. It never hands over a token that the grammar would not take. */
+/** The lexer that nearley's parser sees. It never returns a token that the grammar would not accept. */
 export class Feed extends Typing {
   readonly faults: Fault[] = [];
-  /** Reading was given up: the tree is not whole. */
+  /** Parsing was abandoned: the tree is incomplete. */
   gaveUp = false;
   private ended = false;
 
@@ -22,7 +22,7 @@ export class Feed extends Typing {
     this.parser = parser as unknown as EarleyParser;
   }
 
-  /** The next token the grammar can take, or nothing at the end. */
+  /** The next token that the grammar can accept; undefined at the end. */
   next(): Token | undefined {
     while (!this.ended) {
       if (BEFORE_STATEMENT.has(this.previous.type) && this.atListStart())
@@ -48,7 +48,7 @@ export class Feed extends Typing {
     return '';
   }
 
-  /** A construct outside of Flow, told now because the grammar never sees it. */
+  /** Reports a construct outside of Flow now, because the grammar never sees it. */
   refuse(code: RefusalCode, token: Token, words?: Record<string, string>): void {
     this.report(faultOf(code, token.start, token.end, words));
   }
@@ -78,7 +78,7 @@ export class Feed extends Typing {
     return semicolon;
   }
 
-  // What a line break means by itself
+  // Line breaks that end a statement by themselves
 
   private restricted(ahead: Token): Token | undefined {
     // A semicolon on the next line still ends the statement itself.

@@ -12,16 +12,16 @@ import compiledGrammar from './grammar.js';
 import { Tokens } from './lexer.js';
 import { refine } from './refine.js';
 
-/** What a source may not exceed. */
+/** Limits of a source. */
 export interface ParseLimits {
   sourceLength?: number;
   nestingDepth?: number;
 }
 
 export interface ParseResult {
-  /** The tree; `null` as soon as anything is wrong with the grammar of the source. */
+  /** The tree; `null` as soon as anything is wrong with the syntax of the source. */
   ast: Program | null;
-  /** What could be read of a broken source, to check the rest of it too; `null` when reading was given up or `ast` is there. */
+  /** What could be read of a broken source, to check the rest of it too; `null` when parsing was abandoned or `ast` is there. */
   partial: Program | null;
   /** Everything that is wrong, in no order. */
   faults: Fault[];
@@ -50,7 +50,7 @@ export function parse(source: string, limits: ParseLimits = {}): ParseResult {
   return { ast: null, partial: refined.ast, faults: all };
 }
 
-/** Runs the grammar. No statements when reading was given up. */
+/** Runs the grammar. No statements when parsing was abandoned. */
 function read(source: string, nestingDepth: number): { statements?: List<CoverStatement> | null; faults: Fault[]; whole: boolean } {
   const feed = new Feed(new Tokens(source), nestingDepth);
   const parser = new nearley.Parser(grammar, { lexer: feed as unknown as nearley.Lexer });
@@ -66,7 +66,7 @@ function read(source: string, nestingDepth: number): { statements?: List<CoverSt
   return { statements: parser.results[0], faults: feed.faults, whole: feed.faults.length === 0 };
 }
 
-/** Literals of the grammar are types of tokens too; symbols of one shape make nearley's innermost loop faster. */
+/** Literals of the grammar are types of tokens too; symbols of the same shape make nearley's innermost loop faster. */
 function byTypeAlone(rule: nearley.ParserRule): nearley.ParserRule {
   return {
     ...rule,

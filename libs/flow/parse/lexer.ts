@@ -1,4 +1,4 @@
-// Cuts the source text into tokens. Whether a `/` divides or begins a regular expression is asked of the caller, who knows the grammar.
+// Cuts the source text into tokens. Whether a `/` divides or begins a regular expression is decided by the caller, which knows the grammar.
 
 import moo from 'moo';
 import { Token, type TokenKind } from './token.js';
@@ -7,7 +7,7 @@ const NEWLINE = /[\n\r\u2028\u2029]/;
 const TEMPLATE = '[^`\\\\$]*(?:(?:\\\\[\\s\\S]|\\$(?!\\{))[^`\\\\$]*)*';
 
 // Single characters come first: moo finds those without running the regular expression.
-// Every loop below is unrolled so that no text, however broken, makes it backtrack more than once.
+// Every loop below is unrolled so that no source, however broken, makes it backtrack more than once.
 const SHARED: moo.Rules = {
   single: ['(', ')', '[', ']', '{', ';', ',', ':', '~'],
 };
@@ -34,7 +34,7 @@ const REST: moo.Rules = {
   unclosedTemplate: { match: /`[\s\S]*/u, lineBreaks: true },
   strange: /\S/u,
 };
-// A comment without an end must not be read as a division; the alternative stands before the punctuators.
+// A comment without an end must not be read as a division; the alternative comes before the punctuators.
 const { trivia, ...afterTrivia } = REST;
 const MAIN: moo.Rules = { ...SHARED, brace: '}', trivia, unclosedComment: { match: /\/\*[\s\S]*/u, lineBreaks: true }, ...afterTrivia };
 const IN_TEMPLATE: moo.Rules = {
@@ -91,7 +91,7 @@ export class Tokens {
     this.ahead.unshift(token);
   }
 
-  /** The lookahead is a `/` or `/=` where an operand must stand: reads on to the end of the regular expression. */
+  /** The lookahead is a `/` or `/=` where an operand is needed: reads on to the end of the regular expression. */
   rereadAsRegex(): Token {
     const slash = this.take();
     lexer.setState('regex');

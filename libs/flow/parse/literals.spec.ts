@@ -1,4 +1,4 @@
-// Values of literals against JavaScript's own reading of them.
+// Values of literals, compared with those of JavaScript.
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ const never = (code: string): never => {
   throw new Error(code);
 };
 
-function complaints(read: (complain: (code: string) => void) => unknown): string[] {
+function reported(read: (report: (code: string) => void) => unknown): string[] {
   const found: string[] = [];
   read((code) => found.push(code));
   return found;
@@ -38,18 +38,18 @@ describe('numbers', () => {
   it('may have a separator between two digits and nowhere else', () => {
     for (const good of ['1_0', '0xf_f', '1_0.0_1e1_0', '0b1_0']) numberValue(good, never);
     for (const bad of ['1__0', '1_', '0x_1', '1_.0', '1._0', '1e_1', '1_e1', '0_1', '1_n']) {
-      expect(complaints((complain) => numberValue(bad, complain))).not.toEqual([]);
+      expect(reported((report) => numberValue(bad, report))).not.toEqual([]);
     }
   });
 
-  it('are refused with leading zeros, missing digits and letters behind them', () => {
+  it('are refused with leading zeros, missing digits or letters after them', () => {
     for (const bad of ['010', '08', '00', '0x', '0b2', '0o8', '1e', '1e+', '3in', '1.toFixed', '0xg', '1.5n', '1e3n']) {
-      expect(complaints((complain) => numberValue(bad, complain))).toHaveLength(1);
+      expect(reported((report) => numberValue(bad, report))).toHaveLength(1);
     }
   });
 });
 
-describe('texts', () => {
+describe('strings', () => {
   it('are read as JSON reads them where both have the escape', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
@@ -58,13 +58,13 @@ describe('texts', () => {
     );
   });
 
-  it('know every escape of JavaScript', () => {
+  it('accept every escape of JavaScript', () => {
     expect(cook('\\b\\f\\n\\r\\t\\v\\0\\\'\\"\\\\\\a\\-', never)).toBe('\b\f\n\r\t\v\0\'"\\a-');
     expect(cook('\\x41\\u0042\\u{43}\\u{01F600}\\ud83d\\ude00', never)).toBe('ABC😀😀');
     expect(cook('a\\\nb\\\r\nc\\\u2028d\\\u2029e', never)).toBe('abcde');
   });
 
-  it('say where a wrong escape stands', () => {
+  it('are refused with the place of a wrong escape', () => {
     const found: unknown[] = [];
     cook('ab\\u{zz}c\\7', (code, start, end) => found.push([code, start, end]));
     expect(found).toEqual([

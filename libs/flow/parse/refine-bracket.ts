@@ -1,4 +1,4 @@
-// What stands in brackets: parentheses, arguments, arrays and objects.
+// What is in brackets: parentheses, arguments, arrays and objects.
 
 import type * as ast from './ast.js';
 import {

@@ -1,4 +1,4 @@
-// Expressions: which refiner each goes to, functions, and what nests to the right (assignment, condition, arrow).
+// Expressions: dispatches each to its refiner; functions, and what nests to the right (assignment, condition, arrow).
 
 import type * as ast from './ast.js';
 import { type ArrowStart, type AssignHead, type Call, type CoverExpression, type CoverFunction, itemsOf } from './cover.js';
@@ -44,6 +44,7 @@ export function expression(r: Refinement, cover: CoverExpression): ast.Expressio
       return identifier(r, cover);
   }
 }
+
 // Functions
 
 function functionExpression(r: Refinement, cover: CoverFunction): ast.FunctionExpression {
@@ -70,7 +71,7 @@ function arrow(r: Refinement, { params, arrow: sign }: ArrowStart, end: number, 
   else if (params.type === 'call' && isAsync(params)) {
     async = true;
     list = parameters(r, params.args);
-  } else r.report('FLOW_ARROW', start, sign.end, { reason: 'before => must stand a name or parameters in parentheses' });
+  } else r.report('FLOW_ARROW', start, sign.end, { reason: '=> must follow a name or parameters in parentheses' });
   return r.deeper(1, start, () => ({
     type: 'ArrowFunctionExpression',
     start,
@@ -83,7 +84,7 @@ function arrow(r: Refinement, { params, arrow: sign }: ArrowStart, end: number, 
   }));
 }
 
-/** `async (a, b)` before an arrow, which reads as a call until the arrow comes. */
+/** `async (a, b)` before an arrow, which looks like a call until the arrow comes. */
 function isAsync({ object, optional, args: parens }: Call): boolean {
   return object.type === 'name' && object.raw === 'async' && !optional && !parens.open.newline;
 }

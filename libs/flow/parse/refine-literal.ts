@@ -9,23 +9,23 @@ import type { Token } from './token.js';
 
 export function identifier(r: Refinement, token: Token): ast.Identifier {
   if (token.kind === 'word' && token.raw !== token.name && !/^[$_\p{ID_Start}][\u200d\u200c$\p{ID_Continue}]*$/u.test(token.name)) {
-    r.report('FLOW_ESCAPE', token.start, token.end, { found: token.raw, reason: 'the character cannot stand in a name' });
+    r.report('FLOW_ESCAPE', token.start, token.end, { found: token.raw, reason: 'the character is not allowed in a name' });
   }
   return { type: 'Identifier', start: token.start, end: token.end, name: token.name };
 }
 
 export function literal(r: Refinement, token: Token): ast.Expression {
   const { kind, raw, start, end } = token;
-  const complain = (code: Parameters<Refinement['report']>[0], from: number, to: number, words: Record<string, string>) =>
+  const report = (code: Parameters<Refinement['report']>[0], from: number, to: number, words: Record<string, string>) =>
     r.report(code, start + from, start + to, words);
   switch (kind) {
     case 'number': {
-      const value = numberValue(raw, complain);
+      const value = numberValue(raw, report);
       if (value === null) return { type: 'Literal', start, end, value, raw, bigint: raw.slice(0, -1) };
       return { type: 'Literal', start, end, value, raw };
     }
     case 'string': {
-      const value = cook(raw.slice(1, -1), (code, from, to, words) => complain(code, from + 1, to + 1, words));
+      const value = cook(raw.slice(1, -1), (code, from, to, words) => report(code, from + 1, to + 1, words));
       return { type: 'Literal', start, end, value, raw };
     }
     case 'regex': {
@@ -39,7 +39,7 @@ export function literal(r: Refinement, token: Token): ast.Expression {
       if (raw === 'this' || raw === 'super') return { type: 'ThisExpression', start, end };
       return { type: 'Literal', start, end, value: raw === 'null' ? null : raw === 'true', raw };
     default:
-      // Already refused; stands for the text that was.
+      // Already refused; a placeholder for the refused text.
       return { type: 'Literal', start, end, value: null, raw };
   }
 }

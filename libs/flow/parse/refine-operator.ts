@@ -1,4 +1,4 @@
-// Operators: precedence, signs before and after an operand.
+// Operators: precedence, and prefixes and postfixes of an operand.
 
 import type * as ast from './ast.js';
 import { type Binary, type CoverExpression, itemsOf, type Operand } from './cover.js';
@@ -74,7 +74,7 @@ function join(values: Extent[], operators: Token[]): void {
   values.push({ node, start: left.start, end: right.end });
 }
 
-/** All operators of one flat list meet in the tree, so `??` beside `||` or `&&` is always the forbidden mix. */
+/** All operators of one flat list meet in the tree, so `??` next to `||` or `&&` is always the forbidden mix. */
 function checkMixing(r: Refinement, steps: Binary[]): void {
   const nullish = steps.find(({ operator }) => operator.raw === '??');
   const logical = steps.find(({ operator }) => operator.raw === '||' || operator.raw === '&&');

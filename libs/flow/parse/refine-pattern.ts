@@ -1,4 +1,4 @@
-// Patterns: what is declared, assigned to or taken as a parameter, read from the expressions that the grammar saw.
+// Patterns: what is declared, assigned to or taken as a parameter, converted from the expressions that the grammar found.
 
 import type { RefusalCode } from '../diagnostics/codes.js';
 import type * as ast from './ast.js';
@@ -30,7 +30,7 @@ export function assignmentTarget(r: Refinement, cover: CoverExpression): ast.Pat
 export function simpleTarget(r: Refinement, cover: CoverExpression): ast.Identifier | ast.MemberExpression {
   const target = pattern(r, cover, ASSIGNMENT);
   if (target.type === 'Identifier' || target.type === 'MemberExpression') return target;
-  return refuse(r, cover, ASSIGNMENT, 'a pattern works with = only');
+  return refuse(r, cover, ASSIGNMENT, 'a pattern works only with =');
 }
 
 /** The parameters of a function, in the order written. */
@@ -63,7 +63,7 @@ function pattern(r: Refinement, cover: CoverExpression, mode: Mode): ast.Pattern
 function property(r: Refinement, cover: CoverExpression): ast.Pattern {
   const node = expression(r, cover);
   if (node.type === 'MemberExpression') return node;
-  return refuse(r, cover, ASSIGNMENT, 'an optional chain may lead nowhere');
+  return refuse(r, cover, ASSIGNMENT, 'an optional chain may have no target');
 }
 
 /** Parentheses are allowed around a variable or property, never around a pattern or a binding. */
@@ -72,7 +72,7 @@ function parenthesised(r: Refinement, cover: Parens, mode: Mode): ast.Pattern {
   if (!mode.binds && only && others.length === 0 && !cover.comma && ['name', 'workflow', 'member', 'index', 'parens'].includes(only.type)) {
     return r.deeper(1, cover.open.start, () => pattern(r, only as CoverExpression, mode));
   }
-  return refuse(r, cover, mode, 'parentheses can stand around a variable or property only');
+  return refuse(r, cover, mode, 'only a variable or property can be in parentheses');
 }
 
 function refuse(r: Refinement, cover: Item, mode: Mode, reason: string): ast.Identifier {
@@ -140,7 +140,7 @@ function propertyPattern(r: Refinement, cover: CoverProperty, mode: Mode, follow
     case 'method': {
       const { key, computed } = propertyKey(r, cover.key);
       const end = cover.body.close.end;
-      r.report(mode.code, start, end, { reason: 'a method cannot stand in a pattern' });
+      r.report(mode.code, start, end, { reason: 'a method cannot be part of a pattern' });
       return { ...form, end, shorthand: false, computed, key, value: { type: 'Identifier', start, end, name: '' } };
     }
   }

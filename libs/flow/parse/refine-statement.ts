@@ -32,7 +32,7 @@ function statements(r: Refinement, list: List<CoverStatement> | null): ast.State
   return itemsOf(list).map((cover) => inner(r, cover));
 }
 
-/** A statement below the top level, where no entry can stand. */
+/** A statement below the top level, where no entry is allowed. */
 function inner(r: Refinement, cover: CoverStatement): ast.Statement {
   const node = statement(r, cover);
   if (node.type !== 'WorkflowEntry') return node;
@@ -40,7 +40,7 @@ function inner(r: Refinement, cover: CoverStatement): ast.Statement {
   return node.body;
 }
 
-/** Leading strings; a string in parentheses is none, which the offset of its statement shows. */
+/** Leading strings; a string in parentheses is not one, as the offset of its statement shows. */
 function markDirectives(body: ast.Statement[]): void {
   for (const node of body) {
     if (node.type !== 'ExpressionStatement') return;
@@ -166,7 +166,7 @@ function switchStatement(r: Refinement, cover: Extract<CoverStatement, { type: '
 
 // Heads: `if (…)`, `while (…)`, `for (…)`, `label:` before the statement they belong to
 
-/** A head whose statement is being read; an `if` that got its `else` knows its first branch. */
+/** A head whose statement is being read; an `if` that has its `else` also has its first branch. */
 type Pending = { head: Head; consequent: ast.Statement | null };
 
 function nested(r: Refinement, cover: Nested): ast.Statement {

@@ -1,4 +1,4 @@
-// From cover nodes to the syntax tree: settles what the grammar left open and reports what JavaScript does not allow there.
+// From cover nodes to the syntax tree: decides what the grammar left open and reports what JavaScript does not allow there.
 
 import type { RefusalCode } from '../diagnostics/codes.js';
 import { type Fault, faultOf } from '../diagnostics/fault.js';

@@ -1,4 +1,4 @@
-// Constructs that the grammar leaves out: says so once, skips them, and puts something harmless in their place so that the rest is read too.
+// Constructs that the grammar leaves out: reports each once and puts a placeholder in its place, so that the rest is checked too.
 
 import type { RefusalCode } from '../diagnostics/codes.js';
 import { foundWords } from './expected.js';
@@ -14,7 +14,7 @@ const BAD_TEXT: Record<string, RefusalCode> = {
   htmlComment: 'FLOW_HTML_COMMENT',
 };
 
-/** Refuses the token ahead. Answers what the grammar gets instead; nothing when it was dropped or does not fit here at all. */
+/** Refuses the token ahead. Returns what the grammar gets instead; undefined when it was dropped or does not fit here at all. */
 export function skipRefused(feed: Typing, ahead: Token): Token | undefined {
   if (ahead.kind === 'bad') return badText(feed, ahead);
   const statement = feed.accepts('empty');
@@ -95,7 +95,7 @@ function skipExport(feed: Typing, ahead: Token, statement: boolean): Token | und
   return placeholder(ahead, 'empty');
 }
 
-/** `{ a, b as c } from "d";` and its kin: ends with the module's name, a semicolon or the line. */
+/** `{ a, b as c } from "d";` and similar: ends with the module's name, a semicolon or the line. */
 function skipClause(feed: Typing): void {
   let depth = 0;
   for (let first = true; ; first = false) {

@@ -1,6 +1,6 @@
-// A token on its way from the lexer, which knows its kind, to the grammar, which is told its type.
+// A token: the lexer sets its kind, and the feeder the type that the grammar sees.
 
-/** What the text alone says about a token. */
+/** What a token is by its text alone. */
 export type TokenKind =
   | 'word'
   | 'punctuator'
@@ -12,7 +12,7 @@ export type TokenKind =
   | 'tplMid'
   | 'tplTail'
   | 'end'
-  /** Text that can be no token; `problem` says which. */
+  /** Text that is not a token; `name` is the rule of the lexer that matched it. */
   | 'bad';
 
 /** The grammar's names for tokens. */
@@ -59,7 +59,7 @@ export type TokenType =
   | 'workflow'
   | 'functionDecl'
   | 'functionExpr'
-  /** A name that `async` stands before as the one parameter of an arrow; `async` before a method's name. */
+  /** A name after `async`, as the only parameter of an arrow; `async` before a method's name. */
   | 'asyncName'
   | 'asyncKey'
   /** A name; the name of a property that cannot be a variable's; any literal. */
@@ -90,13 +90,13 @@ export class Token {
     readonly raw: string,
     readonly start: number,
     readonly end: number,
-    /** A line terminator stands between this token and the one before it. */
+    /** There is a line terminator between this token and the one before it. */
     readonly newline: boolean,
-    /** Of a word: its name with the escapes resolved. Of bad text: the rule that caught it. */
+    /** Of a word: its name with the escapes resolved. Of bad text: the rule that matched it. */
     readonly name: string,
   ) {}
 
-  /** The same token under the type that the grammar wants at its place. */
+  /** The same token with the type that the grammar needs at its place. */
   as(type: TokenType): this {
     this.type = type;
     this.text = type;

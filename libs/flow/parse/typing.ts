@@ -1,4 +1,4 @@
-// Gives each token the type that the grammar wants at its place, by asking what can stand there.
+// Gives each token the type that the grammar needs at its place, by asking what it would accept there.
 
 import type { RefusalCode } from '../diagnostics/codes.js';
 import { Brackets } from './brackets.js';
@@ -7,7 +7,7 @@ import { skipRefused } from './refused.js';
 import { Token, type TokenType } from './token.js';
 import { isReserved, KEYWORDS, RESERVED, SIGNS } from './words.js';
 
-/** One step of nearley's table, as far as the feeder looks into it. */
+/** One step of nearley's table, as far as the feeder reads it. */
 export interface Column {
   scannable: { rule: { symbols: ({ type: TokenType } | string)[] }; dot: number }[];
 }
@@ -31,7 +31,7 @@ export abstract class Typing {
     this.brackets = new Brackets(nestingDepth);
   }
 
-  /** A construct outside of Flow, told now because the grammar never sees it. */
+  /** Reports a construct outside of Flow now, because the grammar never sees it. */
   abstract refuse(code: RefusalCode, token: Token, words?: Record<string, string>): void;
 
   /** Whether the grammar can take a token of this type next. */
@@ -44,7 +44,7 @@ export abstract class Typing {
     return false;
   }
 
-  /** The token under a type that fits here; nothing when none does, or when it was refused and dropped. */
+  /** The token with a type that fits here; undefined when none does, or when it was refused and dropped. */
   protected typed(ahead: Token): Token | undefined {
     switch (ahead.kind) {
       case 'word':
@@ -102,7 +102,7 @@ export abstract class Typing {
   }
 
   private typedKeyword(ahead: Token, type: TokenType): Token | undefined {
-    if (ahead.raw === 'new' && this.accepts('new') && this.lookBehind(ahead, (next) => (next.raw === '.' ? ahead : undefined)))
+    if (ahead.raw === 'new' && this.accepts('new') && this.decideByNext(ahead, (next) => (next.raw === '.' ? ahead : undefined)))
       return skipRefused(this, ahead);
     if (this.accepts(type)) return ahead.as(type);
     if (this.accepts('key')) return ahead.as('key');
@@ -126,7 +126,7 @@ export abstract class Typing {
         return this.firstOf(ahead, this.brackets.inForHead() ? 'forIn' : 'binop', 'key') ?? null;
       case 'workflow':
         if (!this.accepts('workflow') || this.brackets.depth > 0) return undefined;
-        return this.lookBehind(ahead, (next) => (next.raw === '(' ? ahead.as('workflow') : undefined));
+        return this.decideByNext(ahead, (next) => (next.raw === '(' ? ahead.as('workflow') : undefined));
       case 'get':
       case 'set':
       case 'static':
@@ -157,7 +157,7 @@ export abstract class Typing {
 
   private typedAsync(ahead: Token): Token | null | undefined {
     if (this.accepts('key')) return this.accepts('asyncKey') && this.isModifier(ahead, true) ? ahead.as('asyncKey') : undefined;
-    return this.lookBehind(ahead, (next) => {
+    return this.decideByNext(ahead, (next) => {
       if (next.newline || next.kind !== 'word') return undefined;
       const forms: TokenType[] = next.raw === 'function' ? ['functionDecl', 'functionExpr'] : ['asyncName'];
       const type = forms.find((form) => this.accepts(form));
@@ -168,8 +168,8 @@ export abstract class Typing {
     });
   }
 
-  /** Looks at the token behind the lookahead and puts both back, unless `decide` folded them into one. */
-  private lookBehind(ahead: Token, decide: (next: Token) => Token | undefined): Token | undefined {
+  /** Looks at the token after the lookahead and puts both back, unless `decide` folded them into one. */
+  private decideByNext(ahead: Token, decide: (next: Token) => Token | undefined): Token | undefined {
     this.tokens.take();
     const decided = decide(this.tokens.peek());
     if (decided && decided.asyncStart >= 0) {
@@ -235,7 +235,7 @@ export abstract class Typing {
     return regex.kind === 'regex' ? regex.as('atom') : undefined;
   }
 
-  /** A template straight after a value: read on as if it were a property, so that only this is reported. */
+  /** A template directly after a value: parsed as a property, so that only this is reported. */
   private taggedTemplate(ahead: Token): Token | undefined {
     if (ahead.kind === 'tplFull' && this.afterDot()) return this.firstOf(ahead, 'key');
     const whole: TokenType = ahead.kind === 'tplFull' ? '.' : 'binop';

@@ -2,7 +2,7 @@
 
 import type { Expression, Identifier, MemberExpression, Pattern } from './ast.js';
 
-/** What is done with the parts of a pattern; what is absent is passed over. */
+/** What is done with the parts of a pattern; absent callbacks are skipped. */
 export interface PatternVisitor {
   /** A name that the pattern declares or assigns. */
   name?(id: Identifier): void;

@@ -15,10 +15,10 @@ export const KEYWORDS: ReadonlyMap<string, TokenType> = new Map<string, TokenTyp
   ['instanceof', 'binop'],
 ]);
 
-/** Words that strict JavaScript keeps for itself though nothing is written with them. */
+/** Words that strict JavaScript reserves without using them. */
 export const RESERVED = new Set(['enum', 'implements', 'interface', 'package', 'private', 'protected', 'public', 'static', 'yield']);
 
-/** Every word that cannot be a name, however it is written. */
+/** Every word that cannot be a name, even written with escapes. */
 export function isReserved(name: string): boolean {
   return KEYWORDS.has(name) || RESERVED.has(name) || NEVER_NAMES.has(name);
 }

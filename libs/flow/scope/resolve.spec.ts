@@ -1,4 +1,4 @@
-// Scopes: names that do not add up are refused with a place, a reason and what to write.
+// Scopes: wrong names are refused with a place, a reason and advice.
 
 import { describe, expect, it } from '@jest/globals';
 import { check } from '../index.js';
@@ -41,7 +41,7 @@ describe('a name', () => {
     expect(faults(source)).toEqual([{ code, at, advice }]);
   });
 
-  it('is reported each time, in the order of the text', () => {
+  it('is reported each time, in source order', () => {
     expect(faults('const a = 1; a = b; c = 2').map(({ at }) => at)).toEqual(['1:14', '1:18', '1:21']);
   });
 

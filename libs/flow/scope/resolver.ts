@@ -1,4 +1,4 @@
-// The state of one resolution: the scope at hand, what is declared and referred to, and the faults of names.
+// The state of one resolution: the current scope, what is declared and referred to, and the faults found.
 
 import { type Fault, faultOf, type Report } from '../diagnostics/fault.js';
 import { nearestName } from '../nearest-name.js';
@@ -26,7 +26,7 @@ export class Resolver implements Resolution {
   readonly undeclaredTypeofs = new Set<Identifier>();
   readonly faults: Fault[] = [];
   readonly root: Scope;
-  /** The innermost scope of what is resolved at the moment. */
+  /** The innermost scope at this point of the walk. */
   scope: Scope;
   /** Variables of a `for…of/in` head while its right side is resolved: they are declared but never initialised there. */
   readonly headBindings = new Set<Binding>();
@@ -41,7 +41,7 @@ export class Resolver implements Resolution {
     this.root.bindings.set('Inputs', new Binding('Inputs', 'inputs', this.root, -1, -1));
   }
 
-  /** The scope that `node` opens inside the present one. */
+  /** The scope that `node` opens inside the current one. */
   open(node: Node, isSwitch = false): Scope {
     const scope = new Scope(this.scope, this.scope.fn, isSwitch);
     this.scopes.set(node, scope);
@@ -57,7 +57,7 @@ export class Resolver implements Resolution {
 
   // Declarations ------------------------------------------------------------------------------------------------------
 
-  /** `parameters` are those of a function or catch around the present scope: their names are taken too. */
+  /** `parameters` are those of a function or catch around the current scope, whose names are taken too. */
   declare(id: Identifier, kind: BindingKind, initializedAt: number, parameters?: Scope): void {
     const { name } = id;
     const existing = this.scope.bindings.get(name) ?? parameters?.bindings.get(name);
@@ -74,7 +74,7 @@ export class Resolver implements Resolution {
     walkPattern(pattern, { name: (id) => this.declare(id, kind, initializedAt, parameters) });
   }
 
-  /** A function directly in the body of another one: there the last of several counts, and it hides a parameter of its name. */
+  /** A function directly in the body of another one: there the last of several wins, and it hides a parameter of its name. */
   declareBodyFunction(id: Identifier): void {
     const existing = this.scope.bindings.get(id.name);
     if (existing?.kind === 'function') this.references.set(id, { binding: existing, mayBeEarly: false });
@@ -132,7 +132,7 @@ export class Resolver implements Resolution {
     this.report('FLOW_BUILT_IN_CHANGE', property, { name: (object as Identifier).name });
   }
 
-  /** Declared neither by the flow nor by JavaScript nor by a host of it: only of such a name `typeof` is certainly "undefined". */
+  /** Declared neither by the flow nor by JavaScript or Node: only for such a name is `typeof` certainly "undefined". */
   isDeclaredNowhere(name: string): boolean {
     return !this.scope.find(name) && !this.builtIn.globals.has(name) && !JAVASCRIPT_GLOBALS.has(name) && !ADVICE_FOR_GLOBAL.has(name);
   }

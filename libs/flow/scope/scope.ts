@@ -10,7 +10,7 @@ export class Binding {
   captured = false;
   /** Some use may come before the declaration ran, so its slot must be marked when the scope is entered. */
   usedEarly = false;
-  /** Given by the compiler when its scope is entered. */
+  /** Assigned by the compiler when its scope is entered. */
   slot = -1;
   constructor(
     readonly name: string,
@@ -80,7 +80,7 @@ export interface Resolution {
   readonly parameterScopes: ReadonlyMap<Node, Scope>;
   /** A missing entry is a built-in name. */
   readonly references: ReadonlyMap<Identifier, Reference>;
-  /** Operands of a `typeof` that are declared nowhere: it is "undefined" then. */
+  /** Operands of a `typeof` that are declared nowhere: the result is "undefined". */
   readonly undeclaredTypeofs: ReadonlySet<Identifier>;
 }
 

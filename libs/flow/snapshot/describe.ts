@@ -1,4 +1,4 @@
-// Tells people where a suspended run stands: every branch with its stack, its variables and what it waits for.
+// Describes where a suspended run is: every branch with its stack, its variables and what it waits for.
 
 import type { Program } from '../compile/program.js';
 import type { FlowContext } from '../turn.js';
@@ -11,11 +11,11 @@ import { Cell, PromiseObject, UNINITIALIZED, type Value } from '../vm/values.js'
 import { type DisplayJson, display } from './display.js';
 import { readSnapshot } from './read.js';
 
-/** Where a suspended run stands. */
+/** Where a suspended run is. */
 export interface RunDescription {
   /** The branches that wait, the main body's first. */
   branches: BranchDescription[];
-  /** Every durable call that is unanswered, also those that no branch awaits at the moment. */
+  /** Every pending durable call, even those that no branch awaits at the moment. */
   pending: PendingDescription[];
 }
 
@@ -41,21 +41,21 @@ export interface FrameDescription {
   locals: Record<string, DisplayJson>;
 }
 
-/** A durable call without its answer. */
+/** A pending durable call. */
 export interface PendingDescription {
   id: number;
   kind: 'task' | 'workflow' | 'timer' | 'wait';
   name: string;
 }
 
-// A flow may nest and share without end; people read only so much.
+// A flow may nest and share without limit, and a description is for people.
 const MAX_STACK = 1_000;
 const MAX_PARTS = 20_000;
 const MAX_DEPTH = 20;
 
 const NO_CONTEXT: FlowContext = { executionId: '', rootId: '', parentId: null, workflow: '', version: '', startedAt: 0, tags: [] };
 
-/** Reads a snapshot for people; throws FlowSnapshotError when it is damaged. */
+/** Describes a snapshot; throws FlowSnapshotError when it is damaged. */
 export function describe(program: Program, snapshot: string): RunDescription {
   const vm = newVm(program, { context: NO_CONTEXT });
   readSnapshot(vm, snapshot);
@@ -97,7 +97,7 @@ export function describe(program: Program, snapshot: string): RunDescription {
   };
 }
 
-/** Who awaits this async function, if anybody does directly. */
+/** The function that awaits this async function directly, if any. */
 function callerOf(frame: Frame): Frame | undefined {
   return frame.promise?.reactions?.find((each): each is AwaitReaction => each instanceof AwaitReaction)?.frame;
 }

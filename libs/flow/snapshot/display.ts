@@ -1,4 +1,4 @@
-// Shows a flow value to people as JSON: readable first, cut where it is long, never an error.
+// Shows a flow value as JSON for people: readable, cut where it is long, never an error.
 
 import {
   ArrayObject,
@@ -14,21 +14,21 @@ import {
   type Value,
 } from '../vm/values.js';
 
-/** JSON for people; what JSON has no word for is a text in square brackets. */
+/** JSON for people; what JSON cannot hold is a string in square brackets. */
 export type DisplayJson = null | boolean | number | string | DisplayJson[] | { [key: string]: DisplayJson };
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 100;
-const MAX_TEXT = 1_000;
+const MAX_STRING = 1_000;
 
-/** Shared parts are shown wherever they are referred to, so that depth and items alone do not bound the whole. */
+/** Shared parts are shown wherever they are referred to, so that depth and items alone do not limit the whole. */
 const MAX_PARTS = 2_000;
 
 export function display(value: Value, open: readonly HeapObject[] = [], left = { parts: MAX_PARTS }): DisplayJson {
   if (--left.parts < 0) return '[…]';
   if (value === undefined) return '[undefined]';
   if (typeof value === 'number') return Number.isFinite(value) ? value : `[${value}]`;
-  if (typeof value === 'string') return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
+  if (typeof value === 'string') return value.length > MAX_STRING ? `${value.slice(0, MAX_STRING)}…` : value;
   if (!(value instanceof HeapObject)) return value;
   if (open.includes(value)) return '[circular]';
   if (open.length >= MAX_DEPTH) return '[…]';

@@ -2,17 +2,17 @@
 //
 // [version, fingerprint, nextId, pending, table, forgotten?]
 //   fingerprint: of the program that the instruction pointers and slots belong to; empty after an upgrade from version 1
-//   pending:   [id, kind, name, promise, timeoutMs?, muted?] of every unanswered durable call; kind is an index of CALL_KINDS, a
+//   pending:   [id, kind, name, promise, timeoutMs?, muted?] of every pending durable call; kind is an index of CALL_KINDS, a
 //              muted wait has a 1 (and null for no timeout)
 //   table:     objects that are referred to more than once (or nested too deeply), by index
-//   forgotten: [id, name] of started tasks that nobody can observe any more
+//   forgotten: [id, name] of started tasks whose outcome cannot be observed any more
 //
 // Values: strings, finite numbers, booleans and null are themselves; a JSON object is a plain object; an empty array is
 // undefined; every other array begins with a tag of `Tag`. Reactions begin with a tag of `ReactionTag`.
 
 export const SNAPSHOT_VERSION = 2;
 
-/** Nesting up to which single-use objects are written in place: bounds host recursion on both ways. */
+/** Nesting up to which single-use objects are written in place: bounds host recursion in both directions. */
 export const INLINE_DEPTH = 40;
 
 export const CALL_KINDS = ['task', 'workflow', 'timer', 'wait'] as const;
@@ -76,5 +76,5 @@ export const ReactionTag = {
   ELEMENT: 3,
 } as const;
 
-/** Anything that JSON.parse gives. */
+/** Anything that JSON.parse returns. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

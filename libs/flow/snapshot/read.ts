@@ -1,4 +1,4 @@
-// Reads a snapshot back into a machine. Everything is checked: a damaged text is a FlowSnapshotError, never a crash.
+// Reads a snapshot back into a machine. Everything is checked: damage is a FlowSnapshotError, never a crash.
 
 import { FlowSnapshotError } from '../errors.js';
 import { Frame, newRegisters, type Register } from '../vm/frame.js';
@@ -37,7 +37,7 @@ export function readSnapshot(vm: Vm, text: string): void {
     new Reader(vm).read(upgrade(JSON.parse(text)));
   } catch (error) {
     if (error instanceof FlowSnapshotError) throw error;
-    const reason = error instanceof Damage ? error.message : 'it is not what a snapshot of this version looks like';
+    const reason = error instanceof Damage ? error.message : 'it does not have the form of a snapshot of this version';
     throw new FlowSnapshotError(`The snapshot cannot be restored: ${reason}.`, { cause: error });
   }
 }
@@ -51,7 +51,7 @@ function damaged(reason: string): never {
 /** Built-ins are only ever added. */
 function unknownBuiltIn(name: Json): never {
   throw new FlowSnapshotError(
-    `The snapshot holds the built-in ${name}, which this release of the package does not have. Upgrade the package.`,
+    `The snapshot uses the built-in ${name}, which this release of the package does not have. Upgrade the package.`,
     {
       code: 'FLOW_NEWER_FORMAT',
     },
@@ -60,9 +60,9 @@ function unknownBuiltIn(name: Json): never {
 
 type Restored = HeapObject | Cell | Combinator;
 
-/** Deeper than any writer nests: a promise with its frame, properties and values takes a few levels of host recursion. */
+/** Deeper than the writer nests: a promise with its frame, properties and values takes a few levels of host recursion. */
 const MAX_DEPTH = INLINE_DEPTH * 4;
-/** Of all arrays together, unless the heap has room for more: a hole takes as much of it as an element. */
+/** In all arrays together, unless the heap has room for more: a hole takes as much as an element. */
 const MAX_HOLES = 2 ** 24;
 /** More than any run can make, and far from where numbers stop being exact. */
 const MAX_CALLS = 2 ** 48;
@@ -98,7 +98,7 @@ class Reader {
     const { program } = this.vm;
     if (fingerprint === '' || fingerprint === program.fingerprint) return;
     throw new FlowSnapshotError(
-      `The snapshot belongs to program ${fingerprint}, and this is program ${program.fingerprint} (${program.file}). Load the program that the run began with.`,
+      `The snapshot belongs to program ${fingerprint}, and this is program ${program.fingerprint} (${program.file}). Load the program that the run was started with.`,
       { code: 'FLOW_OTHER_PROGRAM' },
     );
   }
@@ -127,7 +127,7 @@ class Reader {
     if (json.length === 0) return undefined;
     switch (json[0]) {
       case Tag.REFERENCE:
-        return this.table[count(json[1], 'a reference')] ?? damaged('a reference leads nowhere');
+        return this.table[count(json[1], 'a reference')] ?? damaged('a reference points to nothing');
       case Tag.NUMBER:
         return pick(SPECIAL_NUMBERS, json[1]);
       case Tag.UNINITIALIZED:
@@ -153,23 +153,23 @@ class Reader {
 
   private value(json: Json): Value {
     const value = this.register(json);
-    if (typeof value === 'symbol' || value instanceof Cell || value instanceof Combinator) damaged('a variable stands where a value must');
+    if (typeof value === 'symbol' || value instanceof Cell || value instanceof Combinator) damaged('found a variable instead of a value');
     return value;
   }
 
   private object(json: Json): HeapObject {
     const value = this.value(json);
-    return value instanceof HeapObject ? value : damaged('a value stands where an object must');
+    return value instanceof HeapObject ? value : damaged('found a value instead of an object');
   }
 
   private promise(json: Json): PromiseObject {
     const value = this.value(json);
-    return value instanceof PromiseObject ? value : damaged('a value stands where a promise must');
+    return value instanceof PromiseObject ? value : damaged('found a value instead of a promise');
   }
 
   private cell(json: Json): Cell {
     const value = this.register(json);
-    return value instanceof Cell ? value : damaged('a value stands where a variable must');
+    return value instanceof Cell ? value : damaged('found a value instead of a variable');
   }
 
   /** An object without its contents, so that those may refer to it. */
@@ -190,7 +190,7 @@ class Reader {
         return this.shell(json[3]);
       case Tag.ERROR: {
         const kind = text(json[1]);
-        if (!isErrorKind(kind)) return damaged(`there is no error ${kind}`);
+        if (!isErrorKind(kind)) return damaged(`unknown error kind ${kind}`);
         return new ErrorObject(kind, newProperties(), this.trace(json[3]));
       }
       case Tag.DATE:
@@ -208,7 +208,7 @@ class Reader {
       case Tag.COMBINATOR:
         return new Combinator(pick(COMBINATOR_KINDS, json[1]), this.vm.main);
     }
-    damaged(`there is no object of kind ${json[0]}`);
+    damaged(`unknown kind of object ${json[0]}`);
   }
 
   private iteratorShell(json: Json[]): IteratorObject {
@@ -289,7 +289,7 @@ class Reader {
       value instanceof ArrayObject ||
       value instanceof MapObject ||
       value instanceof SetObject;
-    if (!isTarget) damaged('an iterator walks something that has no elements');
+    if (!isTarget) damaged('an iterator has a target without elements');
     iterator.target = value;
     if (owner !== undefined) (iterator as { owner: HeapObject | null }).owner = this.object(owner);
   }
@@ -322,23 +322,23 @@ class Reader {
         return new FollowReaction(this.promise(rest[0]));
       case ReactionTag.ELEMENT: {
         const combinator = this.register(rest[0]);
-        if (!(combinator instanceof Combinator)) damaged('a value stands where a combinator must');
+        if (!(combinator instanceof Combinator)) damaged('found a value instead of a combinator');
         return new ElementReaction(combinator, count(rest[1], 'the index of a member'));
       }
     }
-    damaged(`there is no reaction of kind ${tag}`);
+    damaged(`unknown kind of reaction ${tag}`);
   }
 
   private handler(json: Json): Value {
     const value = this.value(json);
-    return value === undefined || isCallable(value) ? value : damaged('a value stands where a handler must');
+    return value === undefined || isCallable(value) ? value : damaged('found a value instead of a handler');
   }
 
   private code(json: Json) {
     return this.vm.program.functions[count(json, 'a function')] ?? damaged(`the program has no function ${json}`);
   }
 
-  /** The instruction pointer must stand behind an await of the program, and the registers must be those live there. */
+  /** The instruction pointer must be just after an await of the program, and the registers must be those live there. */
   private frame([index, pointer, promise, ...registers]: Json[]): Frame {
     if (++this.depth > MAX_DEPTH) damaged('it is nested too deeply');
     const code = this.code(index);
@@ -362,7 +362,7 @@ class Reader {
 
   private slot(json: Json): Register {
     const value = this.register(json);
-    return value instanceof Combinator ? damaged('a combinator stands where a variable must') : value;
+    return value instanceof Combinator ? damaged('found a combinator instead of a variable') : value;
   }
 
   private trace(json: Json): number[] {
@@ -374,13 +374,13 @@ class Reader {
 }
 
 function list(json: Json, what: string): Json[] {
-  return Array.isArray(json) ? json : damaged(`${what} is not a list`);
+  return Array.isArray(json) ? json : damaged(`${what} is not an array`);
 }
 function text(json: Json): string {
-  return typeof json === 'string' ? json : damaged('a value stands where a text must');
+  return typeof json === 'string' ? json : damaged('found a value instead of a string');
 }
 function number(json: Json): number {
-  return typeof json === 'number' ? json : damaged('a value stands where a number must');
+  return typeof json === 'number' ? json : damaged('found a value instead of a number');
 }
 function dateTime(json: Json): number {
   const time = number(json);

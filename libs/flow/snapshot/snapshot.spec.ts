@@ -1,4 +1,4 @@
-// Snapshots: everything survives, nothing dead is kept, old ones load for ever, and the cost grows with what is live.
+// Snapshots: everything survives, nothing dead is kept, old ones load forever, and the cost grows with what is live.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const CORPUS = join(process.cwd(), 'libs/flow/snapshot/corpus');
 
 function afterRestore(source: string, events: FlowEvent[] = [{ kind: 'completed', id: 1 }]): unknown {
   const { run } = begin(source);
-  // A freshly compiled program must do as well as the one that wrote the snapshot.
+  // A freshly compiled program must work as well as the one that wrote the snapshot.
   const { result } = resume(compile(source, { file: 'spec.flow' }), run.snapshot(), events);
   if (result.status !== 'completed') throw new Error(JSON.stringify(result));
   return JSON.parse(result.output!);
@@ -55,7 +55,7 @@ describe('a snapshot', () => {
     expect(afterRestore(source)).toEqual([['1', '2', 'b', '__proto__', 'constructor'], 3, 4]);
   });
 
-  it('continues iterators where they were, also after deletions', () => {
+  it('continues iterators where they were, even after deletions', () => {
     const source = `
       const map = new Map([[1, 'a'], [2, 'b'], [3, 'c'], [4, 'd']]); const seen = []
       for (const [key, value] of map) { seen.push(value); map.delete(key); if (key === 2) { map.delete(3); await Task.run('t'); map.set(5, 'e') } }
@@ -76,7 +76,7 @@ describe('a snapshot', () => {
     expect(afterRestore(source)).toEqual([true, 'x', 'f', true, 'E', true, 2, true, true]);
   });
 
-  it('refers to Context, which is handed in anew and cannot be changed', () => {
+  it('refers to Context, which is passed in again and cannot be changed', () => {
     const source = `
       const { tags } = Context; const c = Context; let refused = 0
       for (const change of [() => tags.push('x'), () => { c.workflow = 'x' }]) try { change() } catch { refused++ }
@@ -85,7 +85,7 @@ describe('a snapshot', () => {
     expect(afterRestore(source)).toEqual([true, true, 2]);
   });
 
-  it('keeps a dead zone dead', () => {
+  it('keeps a variable in its dead zone', () => {
     const source = `
       const read = () => late
       await Task.run('t')
@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     expect(afterRestore(source)).toEqual(['ReferenceError', 7]);
   });
 
-  it('writes no dead variable', () => {
+  it('does not contain dead variables', () => {
     const { run } = begin(`
       const secret = 'never needed again'; const kept = 'needed later'
       console.log(secret)
@@ -106,14 +106,14 @@ describe('a snapshot', () => {
     expect(run.snapshot()).not.toContain('never needed');
   });
 
-  it('carries Inputs only while something can read them', () => {
+  it('contains Inputs only while something can read them', () => {
     const used = begin(`await Task.run('t'); return Inputs.a`, { inputs: { a: 'payload' } });
     const unused = begin(`const { a } = Inputs; await Task.run('t', a)`, { inputs: { a: 'payload' } });
     expect(used.run.snapshot()).toContain('payload');
     expect(unused.run.snapshot()).not.toContain('payload');
   });
 
-  it('walks a chain of any length without the host stack', () => {
+  it('holds a chain of any length without using the host stack', () => {
     const source = `
       let list = null
       for (let i = 0; i < 50000; i++) list = { next: list }
@@ -139,7 +139,7 @@ describe('a snapshot', () => {
     expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(12);
   });
 
-  it('is taken only of a suspended run', () => {
+  it('can be taken only of a suspended run', () => {
     const { run } = begin('return 1');
     expect(() => run.snapshot()).toThrow('suspended');
   });
@@ -154,7 +154,7 @@ describe('a snapshot', () => {
     expect(() => upgrade([0], upgraders, 3)).toThrow(FlowSnapshotError);
   });
 
-  it('names its program and is refused by another one, whatever that would make of it', () => {
+  it('names its program and is refused by any other', () => {
     const source = `const x = await Task.run('t'); return x`;
     const { program, run } = begin(source);
     const text = run.snapshot();
@@ -170,7 +170,7 @@ describe('a snapshot', () => {
   it.each([
     ['format', (text: string) => text.replace('[2,', '[3,')],
     ['built-in', (text: string) => text.replace('"Math.max"', '"Math.maximum"')],
-  ])('with a %s of a newer release is told apart from a damaged one', (_what, change) => {
+  ])('with a %s of a newer release is distinguished from a damaged one', (_what, change) => {
     const { program, run } = begin(`const f = Math.max; const x = await Task.run('t'); return f(x, 1)`);
     const text = change(run.snapshot());
     expect(text).not.toBe(run.snapshot());
@@ -179,11 +179,11 @@ describe('a snapshot', () => {
     expect(() => restoreRun(program, text.slice(0, -1), { context: CONTEXT })).toThrow(expect.objectContaining({ code: 'FLOW_SNAPSHOT' }));
   });
 
-  it.each(['', '{}', '[]', '["2"]', 'null'])('has no header when it is none: %s', (text) => {
+  it.each(['', '{}', '[]', '["2"]', 'null'])('has no header when it is not a snapshot: %s', (text) => {
     expect(snapshotHeader(text)).toEqual({ format: Number.NaN, fingerprint: undefined });
   });
 
-  it.each(readdirSync(CORPUS))('loads for ever: %s', (file) => {
+  it.each(readdirSync(CORPUS))('loads forever: %s', (file) => {
     const stored = JSON.parse(readFileSync(join(CORPUS, file), 'utf8'));
     const { result } = resume(loadProgram(stored.program), stored.snapshot, stored.events);
     expect(result).toMatchObject({ status: 'completed', output: stored.output });
@@ -213,7 +213,7 @@ return [total, who]`);
     expect(pending.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['timer 3600000 ms', 'task z', 'task pay']);
   });
 
-  it('tells a wait that takes no signals any more from one that does', () => {
+  it('distinguishes a wait that takes no signals any more from one that does', () => {
     const { program, run } = begin(`
       const guarded = async () => { try { await Signal.when('go') } finally { console.log('end') } }
       await Promise.race([guarded(), Task.run('quick')])

@@ -1,4 +1,4 @@
-// Brings a stored snapshot to the present format, one version at a time: old snapshots load for ever.
+// Brings a stored snapshot to the current format, one version at a time: old snapshots load forever.
 
 import { FlowSnapshotError } from '../errors.js';
 import { type Json, SNAPSHOT_VERSION } from './format.js';
@@ -14,19 +14,19 @@ function withFingerprint([, ...rest]: Json[]): Json[] {
   return [2, '', ...rest];
 }
 
-export function upgrade(json: Json, upgraders = UPGRADERS, present: number = SNAPSHOT_VERSION): Json[] {
+export function upgrade(json: Json, upgraders = UPGRADERS, current: number = SNAPSHOT_VERSION): Json[] {
   if (!Array.isArray(json) || typeof json[0] !== 'number') throw new FlowSnapshotError('The text is not a snapshot.');
   let snapshot = json;
-  while (snapshot[0] !== present) {
+  while (snapshot[0] !== current) {
     const version = snapshot[0] as number;
     const upgrader = upgraders.get(version);
-    if (Number.isSafeInteger(version) && version > present)
-      throw new FlowSnapshotError(`The snapshot has format ${version}; this package reads formats up to ${present}. Upgrade the package.`, {
+    if (Number.isSafeInteger(version) && version > current)
+      throw new FlowSnapshotError(`The snapshot has format ${version}; this package reads formats up to ${current}. Upgrade the package.`, {
         code: 'FLOW_NEWER_FORMAT',
       });
-    if (!upgrader) throw new FlowSnapshotError(`The snapshot has format ${version}, which never was.`);
+    if (!upgrader) throw new FlowSnapshotError(`The snapshot has format ${version}, which never existed.`);
     snapshot = upgrader(snapshot);
-    if (!((snapshot[0] as number) > version)) throw new FlowSnapshotError(`The upgrade from format ${version} leads nowhere.`);
+    if (!((snapshot[0] as number) > version)) throw new FlowSnapshotError(`The upgrade from format ${version} did not raise it.`);
   }
   return snapshot;
 }

@@ -62,7 +62,7 @@ class Writer {
         isShared.add(object);
       },
     });
-    // Shared objects are numbered when they are first met, so that the text follows the walk of the writer.
+    // Shared objects are numbered in the order in which the writer reaches them.
     this.isShared = isShared ?? NOTHING;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
@@ -78,7 +78,7 @@ class Writer {
     return JSON.stringify(top);
   }
   private isShared = NOTHING;
-  /** No text is shorter: it stops before a hopeless one is built. */
+  /** A lower bound for the length of the text: writing stops before one that is too long is built. */
   private length = 0;
 
   private value(value: unknown, depth: number): Json {
@@ -177,12 +177,12 @@ class Writer {
   }
 
   private iterator({ target, position, mode, owner }: IteratorObject, depth: number): Json {
-    // Entries are written without the deleted ones and numbered anew.
+    // Entries are written without the deleted ones and renumbered.
     const place = target instanceof MapObject || target instanceof SetObject ? this.placeIn(target, position) : position;
     return [Tag.ITERATOR, this.value(target, depth), place, ITERATOR_MODES.indexOf(mode), ...(owner ? [this.value(owner, depth)] : [])];
   }
 
-  /** How many live entries come before an entry number; what was counted once per collection is searched by halves. */
+  /** How many live entries come before an entry number; counted once per collection, then found by binary search. */
   private placeIn(collection: CollectionObject, number: number): number {
     this.liveNumbers ??= new Map();
     let live = this.liveNumbers.get(collection);
@@ -210,7 +210,7 @@ class Writer {
       const written = this.reaction(reaction, depth);
       if (written) list.push(written);
     }
-    // Without it a branch that lost would look like one that nobody ever waited for. A durable call needs no such sign.
+    // Without it a branch that lost would look like one that was never awaited. A durable call does not need the flag.
     if (list.length === 2 && !promise.durable && (promise.raced || promise.reactions !== null)) list[1] = flags + 4;
     return list;
   }

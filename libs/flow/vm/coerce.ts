@@ -1,15 +1,15 @@
-// ToPrimitive and what is built on it: at once where no flow code must run, as steps where it may.
+// ToPrimitive and what is built on it: directly where no flow code may run, as steps where it may.
 
 import { NeedsCoercion } from './exceptions.js';
 import { call, type Machine, type Primitive, type PrimitiveHint, type Steps } from './native.js';
 import { DateObject, FunctionObject, HeapObject, isCallable, NativeFunction, type Value } from './values.js';
 
-/** What the plain native that runs has found out so far: when it is called again, it must not find out anything else (see `NeedsCoercion`). */
+/** What the running plain native has converted so far: when it is called again, it must get the same results (see `NeedsCoercion`). */
 export class CoercionMemo {
-  /** The primitives of the objects it converted, in order: also those that needed no flow code, which may change them afterwards. */
+  /** The primitives of the objects it converted, in order: even of those that needed no flow code, because flow code may change them afterwards. */
   primitives: Primitive[] = [];
   next = 0;
-  /** What it gave to `atStart`. */
+  /** What it passed to `atStart`. */
   start: number | undefined;
 
   /** For the next native. */
@@ -37,7 +37,7 @@ function convert(vm: Machine & { memo: CoercionMemo }, value: HeapObject, hint: 
     const method = vm.getProperty(value, name);
     if (!isCallable(method)) continue;
     if (!(method instanceof NativeFunction) || !method.definition.call) throw new NeedsCoercion(value, hint);
-    // What the method converts (the elements of an array, say) is not what the native asked for.
+    // What the method converts (the elements of an array, say) is not an operand of the native.
     vm.memo = new CoercionMemo();
     try {
       const result = method.definition.call(vm, value, []);

@@ -21,8 +21,8 @@ import {
 } from './values.js';
 import { PUSHED, type Vm } from './vm.js';
 
-/** Comparing texts up to this length costs no more than any other instruction. */
-const LONG_TEXT = 256;
+/** Comparing strings up to this length costs no more than any other instruction. */
+const LONG_STRING = 256;
 
 /** Runs the frame on top, and those it calls, until no frame is left or the slice is used up (frames are left then). */
 export function interpret(vm: Vm): void {
@@ -31,7 +31,7 @@ export function interpret(vm: Vm): void {
   reload: for (;;) {
     const top = vm.frames[vm.frames.length - 1];
     if (top === undefined) return;
-    // Every frame is at rest here, so that also a native which calls back a million times can be left in between.
+    // Every frame has saved its state here, so that even a native which calls back a million times can be interrupted in between.
     if (vm.fuel < vm.fuelFloor && vm.checkpoint(0)) return;
     const frame = top as Frame;
     const code = frame.code.code;
@@ -103,13 +103,13 @@ export function interpret(vm: Vm): void {
           case 14 /* GET_CHECKED */:
             {
               const value = registers[code[ip]];
-              if (value === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+              if (value === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
               ip += 2;
               registers[sp++] = value;
               break;
             }
           case 15 /* SET_CHECKED */:
-            if (registers[code[ip]] === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+            if (registers[code[ip]] === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
             registers[code[ip]] = registers[--sp];
             ip += 2;
             break;
@@ -137,7 +137,7 @@ export function interpret(vm: Vm): void {
           case 20 /* GET_CELL */:
             {
               const { value } = registers[code[ip]] as Cell;
-              if (value === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+              if (value === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
               ip += 2;
               registers[sp++] = value;
               break;
@@ -145,7 +145,7 @@ export function interpret(vm: Vm): void {
           case 21 /* SET_CELL */:
             {
               const cell = registers[code[ip]] as Cell;
-              if (cell.value === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+              if (cell.value === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
               ip += 2;
               cell.value = registers[--sp] as Value;
               break;
@@ -156,7 +156,7 @@ export function interpret(vm: Vm): void {
           case 23 /* GET_CAPTURED */:
             {
               const { value } = frame.cells[code[ip]];
-              if (value === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+              if (value === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
               ip += 2;
               registers[sp++] = value;
               break;
@@ -164,7 +164,7 @@ export function interpret(vm: Vm): void {
           case 24 /* SET_CAPTURED */:
             {
               const cell = frame.cells[code[ip]];
-              if (cell.value === UNINITIALIZED) throw early(vm, frame, ip, constants[code[ip + 1]]);
+              if (cell.value === UNINITIALIZED) throw deadZoneError(vm, frame, ip, constants[code[ip + 1]]);
               ip += 2;
               cell.value = registers[--sp] as Value;
               break;
@@ -461,7 +461,7 @@ export function interpret(vm: Vm): void {
             {
               const b = registers[--sp];
               const a = registers[sp - 1];
-              if (typeof a === 'string' && a.length > LONG_TEXT) slow.chargeSame(vm, a, b);
+              if (typeof a === 'string' && a.length > LONG_STRING) slow.chargeSame(vm, a, b);
               registers[sp - 1] = a === b;
               break;
             }
@@ -469,7 +469,7 @@ export function interpret(vm: Vm): void {
             {
               const b = registers[--sp];
               const a = registers[sp - 1];
-              if (typeof a === 'string' && a.length > LONG_TEXT) slow.chargeSame(vm, a, b);
+              if (typeof a === 'string' && a.length > LONG_STRING) slow.chargeSame(vm, a, b);
               registers[sp - 1] = a !== b;
               break;
             }
@@ -478,7 +478,7 @@ export function interpret(vm: Vm): void {
               sp -= 2;
               const target = code[ip++];
               const a = registers[sp];
-              if (typeof a === 'string' && a.length > LONG_TEXT) slow.chargeSame(vm, a, registers[sp + 1]);
+              if (typeof a === 'string' && a.length > LONG_STRING) slow.chargeSame(vm, a, registers[sp + 1]);
               if (a !== registers[sp + 1]) ip = target;
               break;
             }
@@ -487,7 +487,7 @@ export function interpret(vm: Vm): void {
               sp -= 2;
               const target = code[ip++];
               const a = registers[sp];
-              if (typeof a === 'string' && a.length > LONG_TEXT) slow.chargeSame(vm, a, registers[sp + 1]);
+              if (typeof a === 'string' && a.length > LONG_STRING) slow.chargeSame(vm, a, registers[sp + 1]);
               if (a === registers[sp + 1]) ip = target;
               break;
             }
@@ -608,7 +608,7 @@ export function interpret(vm: Vm): void {
             {
               const target = code[ip++];
               const a = registers[--sp];
-              if (typeof a === 'string' && a.length > LONG_TEXT) slow.chargeSame(vm, a, registers[sp - 1]);
+              if (typeof a === 'string' && a.length > LONG_STRING) slow.chargeSame(vm, a, registers[sp - 1]);
               if (a === registers[sp - 1]) {
                 sp--;
                 ip = target;
@@ -977,7 +977,7 @@ export function interpret(vm: Vm): void {
         }
       }
     } catch (error) {
-      // `ip` is inside or just behind the instruction that threw, in the frame that was on top.
+      // `ip` is inside or just after the instruction that threw, in the frame that was on top.
       if (vm.frames[vm.frames.length - 1] === frame) frame.ip = ip;
       vm.raise(error);
     }
@@ -1015,7 +1015,7 @@ function branch(vm: Vm, frame: Frame, ip: number, sp: number, native: NativeDefi
   return false;
 }
 
-/** The same for ++ and -- of a variable that holds no number. */
+/** The same for ++ and -- of a variable that does not hold a number. */
 function store(vm: Vm, frame: Frame, ip: number, sp: number, value: Value, then: (number: number) => void): boolean {
   vm.frames.push(new ContinueFrame((result) => then(result as number)));
   if (operate(vm, frame, ip, sp, slow.PLUS, value)) return true;
@@ -1024,7 +1024,7 @@ function store(vm: Vm, frame: Frame, ip: number, sp: number, value: Value, then:
   return false;
 }
 
-function early(vm: Vm, frame: Frame, ip: number, name: unknown): Error {
+function deadZoneError(vm: Vm, frame: Frame, ip: number, name: unknown): Error {
   frame.ip = ip;
   return vm.error('ReferenceError', `Cannot access '${name}' before initialization`);
 }

@@ -1,10 +1,10 @@
-// The durable calls of a run: their numbers, who waits for them, and what the surroundings answer.
+// The durable calls of a run: their numbers, the promises that wait for them, and the events that settle them.
 
 import { showDuration } from '../duration.js';
 import type { ConsumedSignal, Effect, ErrorData, FlowAllowList, FlowEvent, WithdrawalReason } from '../turn.js';
-import { readBorderJson } from './border-json.js';
 import { errorFromData } from './error-data.js';
 import { findLostCalls } from './lost-calls.js';
+import { readPayload } from './payload.js';
 import { type PendingCall, rejectPromise } from './promise.js';
 import { type Node, pushReaction, walk } from './reach.js';
 import type { PromiseObject } from './values.js';
@@ -17,7 +17,7 @@ export class DurableCalls {
   /** Numbers the next call; part of the snapshot. */
   nextId = 1;
   readonly pending = new Map<number, PromiseObject>();
-  /** Tasks and children that nobody can observe: only their failure is logged. */
+  /** Tasks and children whose outcome cannot be observed: only their failure is logged. */
   readonly forgotten = new Map<number, string>();
   /** Signals of this turn that no wait has taken yet, oldest first. */
   private signals: SignalEvent[] = [];
@@ -27,27 +27,27 @@ export class DurableCalls {
   muted: number[] = [];
   /** A cancel was applied in this turn. */
   isCancelled = false;
-  /** The first number that this turn gave away. */
+  /** The first number that this turn assigned. */
   private firstId = 1;
-  /** So many of the first `signals` are of names that no wait asks for: they need not be looked at for every event. */
-  private unanswerable = 0;
-  /** Names that some wait asks for; null when it must be made anew. */
+  /** How many of the first `signals` no wait asks for: they are not checked again for every event. */
+  private skippedSignals = 0;
+  /** Names that some wait asks for; null when it must be rebuilt. */
   private awaitedNames: Set<string> | null = null;
-  /** Waits that lost and take no signals; null when the flow has run since it was found out. */
+  /** Waits that lost and take no signals; null when the flow has run since this was computed. */
   private lostWaits: ReadonlySet<PromiseObject> | null = null;
-  /** Calls whose cancellation was asked for: asking again says nothing new. */
+  /** Calls whose cancellation was requested: a second request has no effect. */
   private readonly cancelled = new Set<number>();
 
   constructor(public allow: FlowAllowList) {}
 
-  /** Skips the numbers up to this one, if they are not behind already. */
+  /** Skips the numbers up to this one, if they are still ahead. */
   numberAfter(last = 0): void {
     this.nextId = Math.max(this.nextId, last + 1);
   }
 
   beginTurn(): void {
     this.signals = [];
-    this.unanswerable = 0;
+    this.skippedSignals = 0;
     this.consumed = [];
     this.fired = [];
     this.muted = [];
@@ -55,12 +55,12 @@ export class DurableCalls {
     this.firstId = this.nextId;
   }
 
-  /** Code of the flow has run: what was lost may be of use again, and the other way round. */
+  /** Code of the flow has run: a call that was lost may be of use again, and vice versa. */
   moved(): void {
     if (!this.lostWaits) return;
     if (this.lostWaits.size > 0) {
       this.awaitedNames = null;
-      this.unanswerable = 0;
+      this.skippedSignals = 0;
     }
     this.lostWaits = null;
   }
@@ -69,17 +69,17 @@ export class DurableCalls {
     return this.pending.values();
   }
 
-  /** Numbers a call and lets it out. The effect is made for this call and is given its number here. */
+  /** Numbers a call and emits it. The effect object belongs to this call and gets its id here. */
   start(vm: Vm, name: string, effect: CallEffect): PromiseObject {
     if (this.pending.size + this.forgotten.size >= vm.limits.pendingEffects)
-      throw vm.limit('FLOW_LIMIT_PENDING_EFFECTS', `${vm.limits.pendingEffects} durable calls that are unanswered at one time`);
+      throw vm.limit('FLOW_LIMIT_PENDING_EFFECTS', `${vm.limits.pendingEffects} pending durable calls at one time`);
     const id = this.nextId++;
     const promise = vm.newPromise();
     promise.durable = true;
     promise.call = { id, kind: effect.kind, name, timeoutMs: effect.kind === 'wait' ? effect.timeoutMs : undefined };
     this.pending.set(id, promise);
     if (effect.kind === 'wait') {
-      this.unanswerable = 0;
+      this.skippedSignals = 0;
       this.awaitedNames = null;
     }
     effect.id = id;
@@ -87,9 +87,9 @@ export class DurableCalls {
     return promise;
   }
 
-  // Answers -----------------------------------------------------------------------------------------------------------
+  // Events ------------------------------------------------------------------------------------------------------------
 
-  /** Applies one event. What is unknown (a late duplicate, a withdrawn timer) changes nothing. */
+  /** Applies one event. An event of an unknown call (a late duplicate, a withdrawn timer) changes nothing. */
   apply(vm: Vm, event: FlowEvent): void {
     if (event.kind === 'signal') {
       this.signals.push(event);
@@ -99,16 +99,16 @@ export class DurableCalls {
     const name = this.forgotten.get(event.id);
     if (name !== undefined) {
       this.forgotten.delete(event.id);
-      if (event.kind === 'failed') vm.log('error', `${name}, which nobody waits for, failed: ${event.error.name}: ${event.error.message}`);
+      if (event.kind === 'failed') vm.log('error', `${name}, which is not awaited, failed: ${event.error.name}: ${event.error.message}`);
       return;
     }
     const promise = this.pending.get(event.id);
-    if (!promise || !answers(event, promise.call!)) return;
+    if (!promise || !settles(event, promise.call!)) return;
     const call = this.settle(promise);
     if (event.kind === 'timer' || event.kind === 'timeout') this.fired.push(call.id);
-    if (event.kind === 'completed') vm.fulfill(promise, readBorderJson(vm, event.value));
+    if (event.kind === 'completed') vm.fulfill(promise, readPayload(vm, event.value));
     else if (event.kind === 'timer') vm.fulfill(promise, undefined);
-    else if (event.kind === 'timeout') rejectPromise(vm, promise, vm.newError('TimeoutError', lateness(call)));
+    else if (event.kind === 'timeout') rejectPromise(vm, promise, vm.newError('TimeoutError', timeoutMessage(call)));
     else this.fail(vm, promise, event.error, call.kind);
   }
 
@@ -130,27 +130,27 @@ export class DurableCalls {
     if (!this.isAwaited(vm)) return false;
     this.withdrawLost(vm);
     if (!this.isAwaited(vm)) return false;
-    const signal = this.signals[this.unanswerable];
+    const signal = this.signals[this.skippedSignals];
     for (const promise of this.pending.values()) {
       vm.charge(1);
       const call = promise.call!;
       if (call.kind !== 'wait' || call.name !== signal.name || this.lostWaits!.has(promise)) continue;
-      this.signals.splice(this.unanswerable, 1);
+      this.signals.splice(this.skippedSignals, 1);
       this.consumed.push({ key: signal.key, wait: call.id });
       this.settle(promise);
-      this.withdrawEffect(vm, call.id, 'answered');
-      vm.fulfill(promise, readBorderJson(vm, signal.payload));
+      this.withdrawEffect(vm, call.id, 'signalled');
+      vm.fulfill(promise, readPayload(vm, signal.payload));
       return true;
     }
     throw new Error(`No wait asks for the signal "${signal.name}"`);
   }
 
   /**
-   * Whether any wait asks for the next signal; passes over those that none asks for. As long as it is not known which waits
+   * Whether any wait asks for the next signal; skips those that none asks for. As long as it is not known which waits
    * lost, these count too: only a signal for one of them is worth the search.
    */
   private isAwaited(vm: Vm): boolean {
-    if (this.unanswerable === this.signals.length) return false;
+    if (this.skippedSignals === this.signals.length) return false;
     const names = this.awaitedNames ?? new Set<string>();
     if (!this.awaitedNames) {
       vm.charge(this.pending.size >> 4);
@@ -160,13 +160,13 @@ export class DurableCalls {
       }
       this.awaitedNames = names;
     }
-    while (this.unanswerable < this.signals.length && !names.has(this.signals[this.unanswerable].name)) this.unanswerable++;
-    return this.unanswerable < this.signals.length;
+    while (this.skippedSignals < this.signals.length && !names.has(this.signals[this.skippedSignals].name)) this.skippedSignals++;
+    return this.skippedSignals < this.signals.length;
   }
 
   // Cancelling and withdrawing ----------------------------------------------------------------------------------------
 
-  /** What was asked for earlier in this turn is not started any more; its numbers stay given away. */
+  /** What was asked for earlier in this turn is not started any more; its numbers stay assigned. */
   private cancelAll(vm: Vm, reason: string | undefined): void {
     this.isCancelled = true;
     vm.effects = vm.effects.filter((effect) => effect.kind === 'log' || effect.id < this.firstId);
@@ -197,8 +197,8 @@ export class DurableCalls {
   }
 
   /**
-   * Finds the calls that lost. Waits among them take no signals any more; a timer or wait whose end nobody could observe is
-   * forgotten, and of a task of that kind only the name is kept.
+   * Finds the calls that lost. Waits among them take no signals any more; a timer or wait whose outcome cannot be
+   * observed is withdrawn, and of such a task only the name is kept.
    */
   private withdrawLost(vm: Vm): void {
     if (this.lostWaits) return;
@@ -219,7 +219,7 @@ export class DurableCalls {
     this.lostWaits = waits;
   }
 
-  /** Before the run is stored: gives up what lost and notes which waits stop taking signals. */
+  /** Before the run is stored: withdraws what lost and records which waits stop taking signals. */
   suspend(vm: Vm): void {
     this.withdrawLost(vm);
     for (const promise of this.pending.values()) {
@@ -267,12 +267,12 @@ export class DurableCalls {
   }
 }
 
-function lateness({ name, timeoutMs }: PendingCall): string {
-  // Runs that were stored before snapshots kept the time have none.
-  return `No signal "${name}" came ${timeoutMs === undefined ? 'in time' : `within ${showDuration(timeoutMs)}`}`;
+function timeoutMessage({ name, timeoutMs }: PendingCall): string {
+  // Runs stored before snapshots kept the timeout do not have it.
+  return `No signal "${name}" arrived ${timeoutMs === undefined ? 'in time' : `within ${showDuration(timeoutMs)}`}`;
 }
 
-function answers(event: FlowEvent, call: PendingCall): boolean {
+function settles(event: FlowEvent, call: PendingCall): boolean {
   switch (event.kind) {
     case 'completed':
     case 'failed':

@@ -49,7 +49,7 @@ describe('a durable call', () => {
     });
   });
 
-  it('ignores late and foreign answers', () => {
+  it('ignores late and unknown events', () => {
     const { run } = begin(`await Timer.sleep(5); return await Task.run('a')`);
     const events: FlowEvent[] = [
       { kind: 'completed', id: 1, value: '1' },
@@ -73,11 +73,11 @@ describe('a durable call', () => {
     [`const time = 'soon'; await Timer.sleep(time)`, 'not a duration'],
     [`await Workflow.run('w', 1, { id: 'other:2' })`, 'without ":"'],
     [`await Workflow.run('w', 1, { id: 'key' })`, 'other than "key"'],
-  ])('refuses what it cannot carry: %s', (source, message) => {
+  ])('refuses invalid values and options: %s', (source, message) => {
     expect(errorOf(source)).toMatchObject({ message: expect.stringContaining(message) });
   });
 
-  it('may name only what the allow-list names', () => {
+  it('may use only the names on its allow-list', () => {
     const program = compile(`await Task.run('other', 1, { queue: 'q' })`);
     const context = { executionId: 'e', rootId: 'e', parentId: null, workflow: 'w', version: 'v', startedAt: 0, tags: [] };
     for (const allow of [{ tasks: ['mine'] }, { queues: ['fast'] }]) {
@@ -100,7 +100,7 @@ describe('a signal', () => {
     });
   });
 
-  it('stays at hand for a wait that is made later in the same turn', () => {
+  it('is kept for a wait that is made later in the same turn', () => {
     const { run } = begin(`await Task.run('t'); return await Signal.when('s')`);
     const result = turnOf(run, [
       { kind: 'signal', key: 'k', name: 's', payload: '5' },
@@ -109,7 +109,7 @@ describe('a signal', () => {
     expect(result).toMatchObject({ output: '5', consumedSignals: [{ key: 'k', wait: 2 }] });
   });
 
-  it('is not eaten by the loser of a race, also when a dead variable names it', () => {
+  it('is not taken by the loser of a race, even when a dead variable refers to it', () => {
     const source = `
       const lost = Signal.when('go')
       await Promise.race([lost, Task.run('quick')])
@@ -147,19 +147,19 @@ describe('a signal', () => {
   });
 });
 
-describe('what went wrong is said so that one can act', () => {
-  it('of a signal that did not come: its name and the time, also after a restore', () => {
+describe('the message of an error', () => {
+  it('names a signal that did not arrive and the time, even after a restore', () => {
     const { program, run } = begin(`try { await Signal.when('approval', { timeout: '36h' }) } catch (e) { return e.message }`);
     const after = resume(program, run.snapshot(), [{ kind: 'timeout', id: 1 }]);
-    expect(after.result).toMatchObject({ output: JSON.stringify('No signal "approval" came within 1d 12h') });
+    expect(after.result).toMatchObject({ output: JSON.stringify('No signal "approval" arrived within 1d 12h') });
   });
 
-  it('of a run that was stored when snapshots did not keep the time', () => {
+  it('names no time for a run that was stored when snapshots did not keep it', () => {
     const { program, run } = begin(`try { await Signal.when('approval', { timeout: 7654 }) } catch (e) { return e.message }`);
     const older = run.snapshot().replace(',7654', '');
     expect(older).not.toBe(run.snapshot());
     expect(resume(program, older, [{ kind: 'timeout', id: 1 }]).result).toMatchObject({
-      output: '"No signal \\"approval\\" came in time"',
+      output: '"No signal \\"approval\\" arrived in time"',
     });
   });
 
@@ -169,7 +169,7 @@ describe('what went wrong is said so that one can act', () => {
     [`await Timer.until()`, 'A timer needs a valid date, not undefined'],
     [
       `const n = 0; await Task.run('a', 1, { retry: { maxAttempts: n } })`,
-      '"maxAttempts" of the retry of Task.run is a whole number from 1 to 32767, not 0',
+      '"maxAttempts" of the retry of Task.run must be a whole number from 1 to 32767, not 0',
     ],
   ])('%s', (source, message) => {
     expect(errorOf(source).message).toContain(message);
@@ -177,7 +177,7 @@ describe('what went wrong is said so that one can act', () => {
 });
 
 describe('the end of a run', () => {
-  it('withdraws what still waits and says what was dropped', () => {
+  it('withdraws what still waits and logs what was dropped', () => {
     const { result } = begin(`
       (async () => { await Timer.sleep('1h') })();
       (async () => { throw new Error('lost') })();
@@ -192,7 +192,7 @@ describe('the end of a run', () => {
     expect(kinds(result.effects)).toEqual(['task 1']);
   });
 
-  it('fails on a rejection that nobody can handle any more', () => {
+  it('fails on a rejection that no code can handle any more', () => {
     const { result } = begin(`(async () => { throw new RangeError('nobody') })(); await Timer.sleep('1h')`);
     expect(result).toMatchObject({ status: 'failed', error: { name: 'RangeError', message: 'nobody' } });
   });
@@ -206,7 +206,7 @@ describe('the end of a run', () => {
     expect(resume(program, run.snapshot(), [{ kind: 'timer', id: 1 }]).result).toMatchObject({ output: '"later"' });
   });
 
-  it('only logs the failure of a task that nobody waits for', () => {
+  it('only logs the failure of a task that is not awaited', () => {
     const { program, run } = begin(`Task.run('bad'); await Timer.sleep('1h'); return 1`);
     const error = { name: 'Error', message: 'lost' };
     const second = resume(program, run.snapshot(), [{ kind: 'failed', id: 1, error }]);
@@ -214,7 +214,7 @@ describe('the end of a run', () => {
     expect(second.result.effects).toMatchObject([{ kind: 'log', level: 'error', message: expect.stringContaining('lost') }]);
   });
 
-  it('says so when nothing can move the run any more', () => {
+  it('fails when nothing can move the run any more', () => {
     expect(errorOf('await new Promise(() => {})')).toMatchObject({ name: 'StuckError', code: 'FLOW_STUCK' });
   });
 });
@@ -234,7 +234,7 @@ describe('cancellation', () => {
     expect(third.result).toMatchObject({ output: JSON.stringify(Array(3).fill(['CancelledError', true])) });
   });
 
-  it('applied after an answer of the same turn starts nothing that the flow asked for in between', () => {
+  it('applied after a result of the same turn starts nothing that the flow requested in between', () => {
     const source = `
       const undo = []
       try {
@@ -250,7 +250,7 @@ describe('cancellation', () => {
     expect(second.result).toMatchObject({
       status: 'suspended',
       cancelled: true,
-      // Number 2 was given away to the task that is not started.
+      // Number 2 was assigned to the task that is not started.
       effects: [
         { kind: 'log', message: 'reserve' },
         { kind: 'task', id: 3, name: 'undo reserve' },
@@ -264,7 +264,7 @@ describe('cancellation', () => {
     });
   });
 
-  it('drops timers, waits, children, detached and forgotten calls of its turn, and what was said about them', () => {
+  it('drops timers, waits, children, detached and forgotten calls of its turn, and requests to cancel them', () => {
     const source = `
       const old = Timer.sleep('9h')
       await Task.run('first')
@@ -272,12 +272,12 @@ describe('cancellation', () => {
       Task.run('told').cancel()
       Timer.sleep('1h').cancel()
       old.cancel()
-      const seen = await Promise.allSettled([Timer.sleep('1h'), Signal.when('s'), Signal.when('at hand'), Workflow.run('child'),
+      const seen = await Promise.allSettled([Timer.sleep('1h'), Signal.when('s'), Signal.when('ready'), Workflow.run('child'),
         Workflow.run('apart', 1, { detached: true }), Task.run('last'), old])
       return seen.map((each) => each.reason?.name ?? each.value)`;
     const { program, run } = begin(source);
     const events: FlowEvent[] = [
-      { kind: 'signal', key: 'k', name: 'at hand', payload: '"taken"' },
+      { kind: 'signal', key: 'k', name: 'ready', payload: '"taken"' },
       { kind: 'completed', id: 2 },
       { kind: 'cancel' },
       { kind: 'failed', id: 3, error: { name: 'Error', message: 'never started' } },
@@ -300,13 +300,13 @@ describe('cancellation', () => {
     expect(kinds(result.effects)).toEqual(['task 2']);
   });
 
-  it('that comes before an answer of the same turn hides that answer', () => {
+  it('that comes before a result of the same turn hides that result', () => {
     const { program, run } = begin(`try { return await Task.run('last') } catch (e) { return e.name }`);
     const { result } = resume(program, run.snapshot(), [{ kind: 'cancel' }, { kind: 'completed', id: 1, value: '7' }]);
     expect(result).toMatchObject({ status: 'completed', output: '"CancelledError"', cancelled: true });
   });
 
-  it('of one handle asks the surroundings for a task and ends a timer at once', () => {
+  it('of one handle is an effect for a task and ends a timer at once', () => {
     const { result } = begin(`
       const task = Task.run('a'); const timer = Timer.sleep('1h')
       task.cancel(); timer.cancel()
@@ -323,7 +323,7 @@ describe('cancellation', () => {
   });
 });
 
-describe('what a turn tells for a history', () => {
+describe('what a turn reports for the history', () => {
   it('which wait took which signal, which timers and timeouts fired, and why the others are over', () => {
     const source = `
       const late = Signal.when('late', { timeout: '1m' }).catch((e) => e.name)
@@ -357,8 +357,8 @@ describe('what a turn tells for a history', () => {
     expect(second.result.effects.filter(({ kind }) => kind === 'withdraw')).toEqual([
       { kind: 'withdraw', id: 4, reason: 'cancelled' },
       { kind: 'withdraw', id: 3, reason: 'lost' },
-      { kind: 'withdraw', id: 5, reason: 'answered' },
-      { kind: 'withdraw', id: 6, reason: 'answered' },
+      { kind: 'withdraw', id: 5, reason: 'signalled' },
+      { kind: 'withdraw', id: 6, reason: 'signalled' },
     ]);
     const third = resume(program, second.run.snapshot(), [
       { kind: 'timer', id: 3 },
@@ -366,7 +366,7 @@ describe('what a turn tells for a history', () => {
     ]);
     expect(third.result).toMatchObject({ status: 'completed', fired: [], muted: [], consumedSignals: [{ key: 'c', wait: 9 }] });
     expect(third.result.effects.filter(({ kind }) => kind === 'withdraw')).toEqual([
-      { kind: 'withdraw', id: 9, reason: 'answered' },
+      { kind: 'withdraw', id: 9, reason: 'signalled' },
       { kind: 'withdraw', id: 7, reason: 'ended' },
     ]);
   });
@@ -387,7 +387,7 @@ describe('a resume group', () => {
     });
   });
 
-  it('gives the same result when its members come one by one or together', () => {
+  it('gives the same result when its members arrive one by one or together', () => {
     const source = `
       const order = []
       const note = async (name) => { const r = await Task.run(name); order.push(r); return r }

@@ -4,20 +4,20 @@ import { CALL_OPTIONS, RETRY_OPTIONS } from '../call-options.js';
 import { DurationError, parseDuration } from '../duration.js';
 import { nearestName } from '../nearest-name.js';
 import type { RetryOptions, TaskCallOptions, WorkflowCallOptions } from '../turn.js';
-import { glimpse, writeBorderJson } from './border-json.js';
 import { type BuiltinFamily, type Machine, namespace, native } from './native.js';
+import { preview, writePayload } from './payload.js';
 import { combinatorNative } from './promise-builtins.js';
 import { DateObject, PlainObject, type PromiseObject, type Value } from './values.js';
 import type { Vm } from './vm.js';
 
-/** The end of time, as dates have it. */
+/** The latest time that a Date can hold. */
 const LATEST_DATE = 8.64e15;
-/** Names and keys are stored and indexed as text, which has no place for NUL. */
+/** Names and keys are stored and indexed as text, which cannot contain NUL. */
 const LONGEST_NAME = 512;
 const LONGEST_ID = 200;
-/** Names of an allow-list in a message. */
+/** How many names of an allow-list a message shows. */
 const MOST_LISTED = 20;
-/** Of the columns that keep priorities and attempts. */
+/** The largest priority or number of attempts that can be stored. */
 const LARGEST = 32_767;
 const NO_OPTIONS = Object.freeze({});
 
@@ -25,7 +25,7 @@ function runTask(machine: Machine, _receiver: Value, [name, input, options]: rea
   const vm = machine as Vm;
   const taskName = requireName(vm, name, 'Task.run');
   requireAllowed(vm, 'tasks', taskName);
-  const text = writeBorderJson(vm, input, 'input', vm.limits.payloadBytes);
+  const text = writePayload(vm, input, 'input', vm.limits.payloadBytes);
   return vm.calls.start(vm, taskName, { kind: 'task', id: 0, name: taskName, input: text, options: taskOptions(vm, options) });
 }
 
@@ -38,7 +38,7 @@ function taskOptions(vm: Vm, options: Value): TaskCallOptions {
     timeoutMs: given.duration('timeout'),
     delayMs: given.duration('delay'),
     retry: given.retry(),
-    idempotencyKey: given.text('idempotencyKey'),
+    idempotencyKey: given.string('idempotencyKey'),
   });
 }
 
@@ -46,7 +46,7 @@ function runWorkflow(machine: Machine, _receiver: Value, [name, input, options]:
   const vm = machine as Vm;
   const workflowName = requireName(vm, name, 'Workflow.run');
   requireAllowed(vm, 'workflows', workflowName);
-  const text = writeBorderJson(vm, input, 'input', vm.limits.payloadBytes);
+  const text = writePayload(vm, input, 'input', vm.limits.payloadBytes);
   const parsed = workflowOptions(vm, options);
   return vm.calls.start(vm, workflowName, { kind: 'workflow', id: 0, name: workflowName, input: text, options: parsed });
 }
@@ -90,14 +90,11 @@ function sleepUntil(vm: Vm, at: number, given: Value): PromiseObject {
   if (!(Math.abs(at) <= LATEST_DATE)) {
     const shown =
       given instanceof DateObject
-        ? 'Invalid Date (what was it made from?)'
+        ? 'Invalid Date (check what it was made from)'
         : typeof given === 'string'
-          ? JSON.stringify(glimpse(given))
-          : glimpse(given);
-    throw vm.error(
-      'TypeError',
-      `A timer needs a valid date, not ${shown}. Write new Date(…) of a time, or text such as "2030-01-31T09:00:00Z"`,
-    );
+          ? JSON.stringify(preview(given))
+          : preview(given);
+    throw vm.error('TypeError', `A timer needs a valid date, not ${shown}. Write new Date(…) or a string such as "2030-01-31T09:00:00Z"`);
   }
   return vm.calls.start(vm, new Date(at).toISOString(), { kind: 'timer', id: 0, at });
 }
@@ -110,9 +107,9 @@ function waitForSignal(machine: Machine, _receiver: Value, [name, options]: read
 }
 
 function requireName(vm: Vm, name: Value, what: string): string {
-  if (typeof name !== 'string' || name === '') throw vm.error('TypeError', `${what} needs a name, not ${glimpse(name)}`);
+  if (typeof name !== 'string' || name === '') throw vm.error('TypeError', `${what} needs a name, not ${preview(name)}`);
   if (!isStorable(name))
-    throw vm.error('TypeError', `${what} was given a name that is longer than ${LONGEST_NAME} characters or holds NUL`);
+    throw vm.error('TypeError', `${what} was given a name that is longer than ${LONGEST_NAME} characters or contains NUL`);
   return name;
 }
 
@@ -143,7 +140,7 @@ function compact<T extends object>(options: T): T {
   return options;
 }
 
-/** The options object of a durable call, read strictly: a misspelt option must not be ignored. */
+/** The options object of a durable call, read strictly: a misspelled option must not be ignored. */
 class Options {
   constructor(
     private readonly vm: Vm,
@@ -152,13 +149,13 @@ class Options {
     known: readonly string[],
   ) {
     if (given === undefined) return;
-    if (!(given instanceof PlainObject)) throw vm.error('TypeError', `The options of ${what} are an object, not ${glimpse(given)}`);
+    if (!(given instanceof PlainObject)) throw vm.error('TypeError', `The options of ${what} must be an object, not ${preview(given)}`);
     for (const key of Object.keys(given.props)) {
       if (known.includes(key)) continue;
       const nearest = nearestName(key, known);
       throw vm.error(
         'TypeError',
-        `${what} has no option "${key}".${nearest ? ` Did you mean ${nearest}?` : ` It knows ${known.join(', ')}.`}`,
+        `${what} has no option "${key}".${nearest ? ` Did you mean ${nearest}?` : ` Its options are ${known.join(', ')}.`}`,
       );
     }
   }
@@ -167,19 +164,19 @@ class Options {
     return this.given instanceof PlainObject ? this.given.props[key] : undefined;
   }
   private wrong(key: string, expected: string): Error {
-    return this.vm.error('TypeError', `Option "${key}" of ${this.what} is ${expected}, not ${glimpse(this.read(key))}`);
+    return this.vm.error('TypeError', `Option "${key}" of ${this.what} must be ${expected}, not ${preview(this.read(key))}`);
   }
-  text(key: string): string | undefined {
+  string(key: string): string | undefined {
     const value = this.read(key);
     if (value === undefined || (typeof value === 'string' && value !== '' && isStorable(value))) return value;
-    throw this.wrong(key, `a text of up to ${LONGEST_NAME} characters without NUL`);
+    throw this.wrong(key, `a string of up to ${LONGEST_NAME} characters without NUL`);
   }
-  /** Of a child: `:` is kept for the ids that durable calls get by themselves. */
+  /** Of a child. `:` is reserved for the ids that durable calls are given. */
   id(): string | undefined {
-    const id = this.text('id');
+    const id = this.string('id');
     const isFree = (text: string) => text.trim() !== '' && !text.includes(':') && text !== 'key' && text !== 'cron';
     if (id === undefined || (id.length <= LONGEST_ID && isFree(id))) return id;
-    throw this.wrong('id', `a text of up to ${LONGEST_ID} characters without ":", other than "key" and "cron"`);
+    throw this.wrong('id', `a string of up to ${LONGEST_ID} characters without ":", other than "key" and "cron"`);
   }
   number(key: string, least = -LARGEST): number | undefined {
     const value = this.read(key);
@@ -196,7 +193,7 @@ class Options {
     return value === undefined ? undefined : durationOf(this.vm, value, `Option "${key}" of ${this.what}`);
   }
   queue(): string | undefined {
-    const queue = this.text('queue');
+    const queue = this.string('queue');
     if (queue !== undefined) requireAllowed(this.vm, 'queues', queue);
     return queue;
   }
@@ -204,7 +201,7 @@ class Options {
     const value = this.read('retry');
     if (value === undefined) return undefined;
     const given = new Options(this.vm, value, `the retry of ${this.what}`, RETRY_OPTIONS);
-    const backoff = given.text('backoff');
+    const backoff = given.string('backoff');
     if (backoff !== undefined && backoff !== 'fixed' && backoff !== 'exponential') throw given.wrong('backoff', '"fixed" or "exponential"');
     return compact({
       maxAttempts: given.number('maxAttempts', 1),

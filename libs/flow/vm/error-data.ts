@@ -1,15 +1,15 @@
-// Errors as they cross the border: ErrorData in, error objects inside, ErrorData out.
+// Converts errors: ErrorData into error objects of the flow, and back.
 
 import type { ErrorData } from '../turn.js';
-import { fromHost, glimpse, writeBorderJson } from './border-json.js';
 import { FlowThrow, LimitReached } from './exceptions.js';
+import { fromHost, preview, writePayload } from './payload.js';
 import { type ErrorKind, ErrorObject, isErrorKind, newProperties, type Value } from './values.js';
 import type { Vm } from './vm.js';
 
 const MAX_CAUSES = 16;
 const LONGEST_STACK = 8_192;
 
-/** What a durable call rejects with. What the task threw is its `cause`, unless the surroundings named one. */
+/** What a durable call rejects with. What the task threw is its `cause`, unless the data has one already. */
 export function errorFromData(vm: Vm, data: ErrorData, kind: ErrorKind): ErrorObject {
   const isCancelled = data.name === 'CancelledError';
   const error = build(vm, { ...data, name: isCancelled ? data.name : kind }, 0);
@@ -34,29 +34,29 @@ function build(vm: Vm, data: ErrorData, depth: number): ErrorObject {
   return error;
 }
 
-/** What the surroundings attached, as JSON would carry it: nothing of the host, and no cycle, comes in. */
+/** Attached data as JSON would represent it: no host object and no cycle gets in. */
 function asJson(data: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(data) ?? 'null');
   } catch {
-    // An error that carries what JSON cannot is still delivered, without that.
+    // An error with data that JSON cannot hold is still delivered, without that data.
     return null;
   }
 }
 
 /** Name and message of a thrown value, for one line of a log. */
 export function headOf(vm: Vm, thrown: Value): { name: string; message: string } {
-  if (!(thrown instanceof ErrorObject)) return { name: 'Error', message: `Uncaught ${glimpse(thrown)}` };
-  return { name: glimpse(vm.getProperty(thrown, 'name')), message: glimpse(vm.getProperty(thrown, 'message')) };
+  if (!(thrown instanceof ErrorObject)) return { name: 'Error', message: `Uncaught ${preview(thrown)}` };
+  return { name: preview(vm.getProperty(thrown, 'name')), message: preview(vm.getProperty(thrown, 'message')) };
 }
 
-/** A thrown value as the surroundings see it. */
+/** A thrown value as plain data. */
 export function errorToData(vm: Vm, thrown: Value, depth = 0): ErrorData {
   if (!(thrown instanceof ErrorObject)) return { ...headOf(vm, thrown), ...dataOf(vm, thrown) };
   const read = (key: string): Value => vm.getProperty(thrown, key);
   const result: ErrorData = { ...headOf(vm, thrown), stack: stackText(read('stack')) };
   const code = read('code');
-  if (typeof code === 'string' || typeof code === 'number') result.code = glimpse(code);
+  if (typeof code === 'string' || typeof code === 'number') result.code = preview(code);
   const attempts = read('attempts');
   if (typeof attempts === 'number') result.attempts = attempts;
   Object.assign(result, dataOf(vm, read('data')));
@@ -67,17 +67,17 @@ export function errorToData(vm: Vm, thrown: Value, depth = 0): ErrorData {
 
 /** The message is its first line, and a flow may make that as long as its heap. */
 function stackText(value: Value): string {
-  if (typeof value !== 'string') return glimpse(value);
+  if (typeof value !== 'string') return preview(value);
   return value.length > LONGEST_STACK ? `${value.slice(0, LONGEST_STACK)}…` : value;
 }
 
 function dataOf(vm: Vm, value: Value): { data?: unknown } {
   if (value === undefined) return {};
   try {
-    const text = writeBorderJson(vm, value, 'data', vm.limits.payloadBytes);
+    const text = writePayload(vm, value, 'data', vm.limits.payloadBytes);
     return text === undefined ? {} : { data: JSON.parse(text) };
   } catch (error) {
-    // An error that carries what JSON cannot, or too much, is still reported, without that.
+    // An error with data that JSON cannot hold, or too much of it, is still reported, without that data.
     if (error instanceof FlowThrow || error instanceof LimitReached) return {};
     throw error;
   }

@@ -1,4 +1,4 @@
-// The host exceptions that the VM throws to itself; none of them leaves the door.
+// The host exceptions that the VM uses internally; none of them leaves it.
 
 import type { RunErrorCode } from '../diagnostics/codes.js';
 import type { PrimitiveHint } from './native.js';
@@ -10,10 +10,10 @@ export class FlowThrow extends Error {
     super();
   }
 }
-// The host's stack is of no use here and costs more than the throw itself.
+// The host's stack is useless here and costs more than the throw itself.
 Object.defineProperty(FlowThrow, 'stackTraceLimit', { value: 0 });
 
-/** A bound was reached. No flow can catch it and no `finally` runs. */
+/** A limit was reached. No flow can catch it and no `finally` runs. */
 export class LimitReached extends Error {
   constructor(
     readonly code: RunErrorCode,
@@ -23,7 +23,7 @@ export class LimitReached extends Error {
   }
 }
 
-/** A plain native met an object whose `toString` or `valueOf` is written in Flow: run that, then call the native again (or take its steps). */
+/** A plain native got an object whose `toString` or `valueOf` is written in Flow: run that, then call the native again (or take its steps). */
 export class NeedsCoercion extends Error {
   constructor(
     readonly object: HeapObject,

@@ -1,15 +1,15 @@
-// Activations: of functions of the program, of natives that call back, and of what the VM itself waits for.
+// Frames of the call stack: functions of the program, natives that call back, and what the VM itself does with a result.
 
 import type { FunctionCode } from '../compile/program.js';
 import type { Steps } from './native.js';
 import type { Cell, FunctionObject, PromiseObject, Value } from './values.js';
 
-/** What a register may hold: values, captured variables, and marks that no flow can see. */
+/** What a register may hold: values, captured variables, and markers that no flow can see. */
 export type Register = Value | Cell | symbol;
 
 /**
- * Fresh registers. All arrays of registers are born here in the same way, so that V8 sees one kind of elements in the
- * dispatch loop: filling with undefined first makes it the general kind, whatever the arguments are.
+ * Fresh registers. All register arrays are created here in the same way, so that V8 sees one elements kind in the
+ * dispatch loop: filling with undefined first makes it the generic kind, whatever the arguments are.
  */
 export function newRegisters(code: FunctionCode): Register[] {
   const size = code.slots + code.stack;
@@ -20,7 +20,7 @@ export function newRegisters(code: FunctionCode): Register[] {
 
 /**
  * Registers are the slots followed by the operand stack. A frame of an async function carries the promise it settles and
- * stands alone when it waits: a suspended branch (fiber) is exactly one frame.
+ * is alone when it waits: a suspended branch (fiber) is exactly one frame.
  */
 export class Frame {
   ip = 0;
@@ -41,7 +41,7 @@ export class Frame {
 
 /** A stepped native. Never on the stack at a snapshot: only async functions wait, each alone. */
 export class NativeFrame {
-  /** What it gathers on the way (see `Machine.hold`): a generator cannot be walked. */
+  /** What it has collected so far (see `Machine.hold`): the locals of a generator cannot be walked. */
   readonly held: (readonly Value[])[] = [];
   constructor(
     readonly steps: Steps<Value>,

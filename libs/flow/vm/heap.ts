@@ -1,4 +1,4 @@
-// Measures what a run holds: the reachable heap, as the VM counts bytes.
+// Measures the reachable heap of a run, in bytes as the VM counts them.
 
 import { Frame, NativeFrame, SettleFrame } from './frame.js';
 import { Combinator, ReactionJob } from './promise.js';
@@ -9,10 +9,10 @@ import type { Vm } from './vm.js';
 /** Shorter names are mostly the program's own. */
 const LONG_KEY = 64;
 
-/** One entry of a Map or Set. Measured: 80 bytes with an integer as key, 144 with another number; objects and texts count themselves. */
+/** One entry of a Map or Set. Measured: 80 bytes with an integer as key, 144 with another number; objects and strings are counted separately. */
 export const ENTRY_BYTES = 112;
 
-/** An upper bound: a string is counted wherever it is referred to, because the host does not tell which ones are shared. */
+/** An upper bound: a string is counted wherever it is referred to, because the host does not show which ones are shared. */
 export function measureHeap(vm: Vm): number {
   let bytes = vm.effectBytes;
   const roots: Node[] = [vm.main, vm.context, ...vm.calls.promises(), ...vm.unhandled];

@@ -1,4 +1,4 @@
-// The keys of a Map's index: as many as there are values, and out of reach of a flow that knows V8's hash.
+// The keys of a Map's index: one per value, and not predictable for a flow that knows V8's hash.
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ describe('the key of a value', () => {
     fc.constantFrom<Value>(undefined, null, true, false, ''),
   );
 
-  it('is the same one exactly when a Map holds the values to be the same', () => {
+  it('is the same exactly when a Map treats the values as the same', () => {
     fc.assert(
       fc.property(keys, keys, (a, b) => {
         expect(new Set([indexKey(a), indexKey(b)]).size).toBe(new Set([a, b]).size);
@@ -22,7 +22,7 @@ describe('the key of a value', () => {
     );
   });
 
-  it('hides integers that all fall into one bucket of a host Map', () => {
+  it('spreads integers that would all fall into one bucket of a host Map', () => {
     const chosen = Array.from({ length: 20_000 }, (_, at) => integerHashedTo(at << 15));
     // A host Map takes 600 ms for them, and 2 ms for others: the bound leaves room for a busy machine.
     expect(msOf(chosen)).toBeLessThan(20 * Math.max(msOf(chosen.map((_, at) => at * 7)), 2));

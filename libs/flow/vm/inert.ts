@@ -1,4 +1,4 @@
-// Says whether the answer to a durable call that lost could be observed by anybody.
+// Decides whether the outcome of a durable call that lost could be observed.
 
 import { innermostHandler } from '../compile/liveness.js';
 import { AwaitReaction, ElementReaction, FollowReaction, type Reaction, targetOf } from './promise.js';

@@ -24,7 +24,7 @@ describe('fuel', () => {
     expect(errorOf(source, { limits: SMALL })).toMatchObject(error);
   });
 
-  it('is given anew to every turn, so that an endless loop of durable awaits is legal', () => {
+  it('is full again for every turn, so that an endless loop of durable awaits is legal', () => {
     const program = compile(`let n = 0; for (;;) { for (let i = 0; i < 1000; i++) n++; await Timer.sleep(1) }`);
     const run = startRun(program, { context: CONTEXT, limits: { fuelPerTurn: 20_000 } });
     let result = run.turn([], HOST);
@@ -32,7 +32,7 @@ describe('fuel', () => {
     expect(result.status).toBe('suspended');
   });
 
-  it('yields to the host in slices and changes nothing by it', () => {
+  it('yields to the host in slices without changing the result', () => {
     const source = `let log = ''; const f = async (n) => { for (let i = 0; i < 20; i++) { log += n; await null } }; await Promise.all([f(1), f(2)]); return log`;
     const run = startRun(compile(source), { context: CONTEXT, limits: { fuelPerSlice: 7 } });
     let yields = 0;
@@ -42,7 +42,7 @@ describe('fuel', () => {
     expect(result).toMatchObject({ output: JSON.stringify(outputOf(source)) });
   });
 
-  it('is never exceeded, whatever the bound', () => {
+  it('is never exceeded, whatever the limit', () => {
     const source = 'let s = 0; for (let i = 0; ; i++) { s += [i, 2].map((x) => x * 2).length }';
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50_000 }), (fuelPerTurn) => {
@@ -74,7 +74,7 @@ describe('heap', () => {
     expect(errorOf(source, { limits: { heapBytes: SMALL.heapBytes } })).toMatchObject(error);
   });
 
-  it('counts what is held, not what was thrown away', () => {
+  it('counts what is reachable, not garbage', () => {
     const source = `let x; for (let i = 0; i < 100000; i++) x = { i, text: 'number ' + i }; return x.i`;
     expect(outputOf(source, { limits: { heapBytes: 1024 * 1024 } })).toBe(99_999);
   });
@@ -101,7 +101,7 @@ describe('the other limits', () => {
     expect(result).toMatchObject({ status: 'failed', error: { code: 'FLOW_LIMIT_SNAPSHOT' } });
   });
 
-  it('drop log lines beyond their number, and say so', () => {
+  it('drop log lines beyond their number, with a last line that says so', () => {
     const { result } = begin(`for (let i = 0; i < 50; i++) console.log(i); return 1`, { limits: { logLines: 10 } });
     expect(result.effects).toHaveLength(11);
     expect(result.effects[10]).toMatchObject({ kind: 'log', level: 'warn', message: expect.stringContaining('dropped') });
@@ -137,7 +137,7 @@ describe('the host', () => {
     expect(errorOf(`return ${expression}`)).toMatchObject({ name: 'TypeError', message: expect.stringContaining('not supported') });
   });
 
-  it('stays out of sight in errors that built-ins throw', () => {
+  it('does not appear in errors that built-ins throw', () => {
     const source = `try { null.x } catch (e) { return [e.stack.includes('spec.flow:1'), e.stack.includes('.ts'), e.stack.includes('node:')] }`;
     expect(outputOf(source)).toEqual([true, false, false]);
   });
@@ -148,7 +148,7 @@ describe('the host', () => {
       expect(errorOf(source)).toMatchObject({
         name: 'LimitError',
         code: 'FLOW_LIMIT_HEAP',
-        message: expect.stringContaining('a hole of an array'),
+        message: expect.stringContaining('a hole in an array'),
       });
     },
   );

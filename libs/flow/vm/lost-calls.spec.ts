@@ -86,7 +86,7 @@ describe('a wait that lost a race', () => {
     const turns = play(raceAgainstTask(loser), [done(2)], [signal('go', 'k')], [timeout(1), done(3)]);
     expect(turns[1]).toMatchObject({ effects: ['task 3'], muted: [1] });
     expect(turns[2]).toMatchObject({ effects: [], taken: [], muted: [] });
-    // The signal stays with the surroundings, which hand it in again.
+    // The signal stays with the caller, which passes it in again.
     expect(last(turns).effects).toEqual(['log TimeoutError', 'wait 4']);
   });
 
@@ -155,7 +155,7 @@ describe('a wait that lost a race', () => {
     expect(last(turns)).toMatchObject({ output: '"k"', taken: ['k→1'] });
   });
 
-  it('says so when only such waits are left', () => {
+  it('fails the run when only such waits are left', () => {
     const source = `
       const { promise, resolve } = Promise.withResolvers()
       const loser = Signal.when('go').then(resolve).finally(() => console.log('end'))
@@ -184,7 +184,7 @@ describe('a wait that was raced', () => {
     expect(last(turns)).toMatchObject({ output: '"k"' });
   });
 
-  it('stops when the last live variable that held it is dead, also after a restore in between', () => {
+  it('stops when the last live variable that held it is dead, even after a restore in between', () => {
     const source = `
       const label = Signal.when('go').then((x) => x)
       await Promise.race([label, Task.run('quick')])
@@ -205,7 +205,7 @@ describe('a wait that was raced', () => {
       await Promise.race([wait.then(() => 1), Task.run('quick')])
       await Task.run('between')`;
     const turns = play(source, [done(2)], [signal('go', 'k')]);
-    expect(last(turns)).toMatchObject({ effects: ['withdraw 1 answered', 'log k'], taken: ['k→1'] });
+    expect(last(turns)).toMatchObject({ effects: ['withdraw 1 signalled', 'log k'], taken: ['k→1'] });
   });
 
   it('goes on taking signals while one of its two races is open', () => {
@@ -225,7 +225,7 @@ describe('a branch that was never raced', () => {
       await Promise.race([Signal.when('go').then(() => 1), Task.run('quick')])
       await Task.run('between')`;
     const turns = play(source, [done(3)], [signal('news', 'a')], [signal('news', 'b')]);
-    expect(turns[2]).toMatchObject({ taken: ['a→1'], effects: ['withdraw 1 answered', 'log a', 'wait 5'] });
+    expect(turns[2]).toMatchObject({ taken: ['a→1'], effects: ['withdraw 1 signalled', 'log a', 'wait 5'] });
     expect(last(turns).taken).toEqual(['b→5']);
   });
 
@@ -242,13 +242,16 @@ describe('a branch that was never raced', () => {
     expect(last(turns).taken).toEqual(['a→1']);
   });
 
-  it('goes on in a circle of promises that leads nowhere', () => {
+  it('goes on in a cycle of promises that leads nowhere', () => {
     const source = `
       const { promise, resolve } = Promise.withResolvers()
       resolve(Promise.race([Signal.when('go'), promise]).then((x) => { console.log(x); return x }))
       await Promise.race([Signal.when('other'), Task.run('quick')])
       await Task.run('between')`;
-    expect(last(play(source, [done(3)], [signal('go', 'k')]))).toMatchObject({ taken: ['k→1'], effects: ['withdraw 1 answered', 'log k'] });
+    expect(last(play(source, [done(3)], [signal('go', 'k')]))).toMatchObject({
+      taken: ['k→1'],
+      effects: ['withdraw 1 signalled', 'log k'],
+    });
   });
 });
 
@@ -271,7 +274,7 @@ describe('a timer that lost a race', () => {
     `(async () => { try { await Timer.sleep('1h'); return 'late' } catch { return 'cancelled' } })()`,
     `(async () => await Timer.sleep('1h'))()`,
   ])('is withdrawn when what follows is inert: %s', (loser) => {
-    expect(play(race(loser), [signal('go', 'k')])[1].effects).toEqual(['withdraw 2 answered', 'task 3', 'withdraw 1 lost']);
+    expect(play(race(loser), [signal('go', 'k')])[1].effects).toEqual(['withdraw 2 signalled', 'task 3', 'withdraw 1 lost']);
   });
 
   it.each([
@@ -286,7 +289,7 @@ describe('a timer that lost a race', () => {
     [`Timer.sleep('1h').then(() => { for (const x of [1]) cell += x })`, undefined, '1'],
   ])('fires otherwise: %s', (loser, effect, output) => {
     const turns = play(race(loser), [signal('go', 'k')], [timer(1)], [done(3)]);
-    expect(turns[1].effects).toEqual(['withdraw 2 answered', 'task 3']);
+    expect(turns[1].effects).toEqual(['withdraw 2 signalled', 'task 3']);
     expect(turns[2].effects).toEqual(effect ? [effect] : []);
     expect(last(turns)).toMatchObject({ output });
   });
@@ -298,13 +301,13 @@ describe('a timer that lost a race', () => {
       await Promise.race([label, branch(), Signal.when('go')])
       await Task.run('between')`;
     const turns = play(source, [signal('go', 'k')], [timer(2)], [timer(1)]);
-    expect(turns[1].effects).toEqual(['withdraw 3 answered', 'task 4']);
+    expect(turns[1].effects).toEqual(['withdraw 3 signalled', 'task 4']);
     expect(last(turns).effects).toEqual(['log late']);
   });
 });
 
 describe('a flood', () => {
-  it('of signals that only a wait that lost asks for is passed over', () => {
+  it('of signals that only a wait that lost asks for is skipped', () => {
     const source = `
       const big = []
       for (let i = 0; i < 20000; i++) big.push({ i })

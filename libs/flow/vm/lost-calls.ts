@@ -1,4 +1,4 @@
-// Finds the durable calls that lost: whatever comes of them reaches nothing but combinators that are decided.
+// Finds the durable calls that lost: their outcome reaches nothing but decided combinators.
 
 import { isInert } from './inert.js';
 import { type Reaction, targetOf } from './promise.js';
@@ -7,28 +7,28 @@ import type { PromiseObject } from './values.js';
 
 export interface LostCalls {
   /**
-   * Waits, timers, and tasks that nobody ever looked at. Their outcome leads, through any chain of `then` and async functions,
-   * only to decided combinators, and no branch that leads anywhere else can reach a promise on that way.
+   * Waits, timers, and tasks whose promise was never used. Their outcome leads, through any chain of `then` and async functions,
+   * only to decided combinators, and no branch that leads anywhere else can reach a promise on that path.
    */
   readonly lost: ReadonlySet<PromiseObject>;
-  /** Of these, the ones whose end nobody could tell from their going on for ever, however it came. */
+  /** Of these, the ones whose outcome cannot be observed, whatever it is. */
   readonly unobservable: ReadonlySet<PromiseObject>;
-  /** How much was looked at. */
+  /** How many objects were visited. */
   readonly size: number;
 }
 
 const NONE: LostCalls = { lost: new Set(), unobservable: new Set(), size: 0 };
 
-/** Of calls that are all unanswered, while nothing runs. `main` is the promise of the main body. */
+/** For calls that are all pending, while nothing runs. `main` is the promise of the main body. */
 export function findLostCalls(pending: ReadonlyMap<number, PromiseObject>, main: PromiseObject): LostCalls {
   for (const promise of pending.values()) if (mayBeLost(promise, main)) return new Search([...pending.values()], main).run();
   return NONE;
 }
 
-/** Hops after which the thorough search is cheaper than another try. */
+/** Hops after which the full search is cheaper than another try. */
 const QUICK_HOPS = 8;
 
-// Most calls are awaited by the main body or a function that it awaits, and this is asked at every await.
+// Most calls are awaited by the main body or a function that it awaits, and this is checked at every await.
 function mayBeLost(promise: PromiseObject, main: PromiseObject): boolean {
   if (isStep(promise)) return promise.reactions === null && !promise.handled;
   let at = promise;
@@ -42,7 +42,7 @@ function mayBeLost(promise: PromiseObject, main: PromiseObject): boolean {
   return true;
 }
 
-/** A task or child runs to its end whether it is of use or not. */
+/** A task or child runs to its end even if it lost. */
 function isStep({ call }: PromiseObject): boolean {
   return call!.kind === 'task' || call!.kind === 'workflow';
 }
@@ -52,16 +52,16 @@ function isEndOfLost(promise: PromiseObject): boolean {
   return promise.reactions !== null || promise.call !== null || promise.raced;
 }
 
-/** A promise on the way of an outcome. */
-interface Stage {
+/** A promise on the path of an outcome. */
+interface Hop {
   lost: boolean;
-  /** Reactions that lead to a stage which is not lost. */
+  /** Reactions that lead to a hop that is not lost. */
   open: number;
   readonly from: { readonly promise: PromiseObject; readonly reaction: Reaction }[];
 }
 
 class Search {
-  private readonly stages = new Map<PromiseObject, Stage>();
+  private readonly hops = new Map<PromiseObject, Hop>();
   /** Reactions whose code may touch what it holds. */
   private readonly active = new Set<Reaction>();
   private readonly seen = new Set<object>();
@@ -72,70 +72,70 @@ class Search {
   ) {}
 
   run(): LostCalls {
-    const stages = this.explore(this.pending);
-    if (!this.candidates().some(() => true)) return { ...NONE, size: this.stages.size };
+    const hops = this.explore(this.pending);
+    if (!this.candidates().some(() => true)) return { ...NONE, size: this.hops.size };
     // What live branches hold is not lost.
-    this.hold((push) => this.activateOpen(stages, push));
+    this.hold((push) => this.activateOpen(hops, push));
     const lost = new Set(this.candidates());
     const inert = new Set([...lost].filter((promise) => isInert(promise)));
-    // What anything that may still move holds, live or lost, may be observed.
+    // Whatever may still move, live or lost, may observe what it holds.
     this.hold((push) => {
       for (const promise of this.pending) if (!inert.has(promise)) this.activateAll(promise, push);
     });
-    const unobservable = new Set([...inert].filter((promise) => this.stages.get(promise)!.lost));
-    return { lost, unobservable, size: this.stages.size + this.seen.size };
+    const unobservable = new Set([...inert].filter((promise) => this.hops.get(promise)!.lost));
+    return { lost, unobservable, size: this.hops.size + this.seen.size };
   }
 
   private candidates(): PromiseObject[] {
     return this.pending.filter(
-      (promise) => this.stages.get(promise)!.lost && (!isStep(promise) || (promise.reactions === null && !promise.handled)),
+      (promise) => this.hops.get(promise)!.lost && (!isStep(promise) || (promise.reactions === null && !promise.handled)),
     );
   }
 
-  /** Follows outcomes to their ends and decides from there which stages are lost. Returns the stages that are new. */
+  /** Follows outcomes to their ends and decides from there which hops are lost. Returns those that are new. */
   private explore(starts: Iterable<PromiseObject>): PromiseObject[] {
     const added: PromiseObject[] = [];
-    for (const start of starts) this.stage(start, added);
+    for (const start of starts) this.hop(start, added);
     for (let at = 0; at < added.length; at++) {
       const promise = added[at];
-      const stage = this.stages.get(promise)!;
+      const hop = this.hops.get(promise)!;
       for (const reaction of promise.reactions ?? []) {
         const target = targetOf(reaction);
         if (target === null) continue;
-        const next = this.stage(target, added);
+        const next = this.hop(target, added);
         next.from.push({ promise, reaction });
-        if (!next.lost) stage.open++;
+        if (!next.lost) hop.open++;
       }
     }
-    // From the ends backwards: a circle that leads nowhere else is not lost.
+    // From the ends backwards: a cycle that leads nowhere else is not lost.
     const ends = added.filter((promise) => this.isLost(promise));
     for (let promise = ends.pop(); promise; promise = ends.pop()) {
-      const stage = this.stages.get(promise)!;
-      if (stage.lost) continue;
-      stage.lost = true;
-      for (const { promise: source } of stage.from) {
-        this.stages.get(source)!.open--;
+      const hop = this.hops.get(promise)!;
+      if (hop.lost) continue;
+      hop.lost = true;
+      for (const { promise: source } of hop.from) {
+        this.hops.get(source)!.open--;
         if (this.isLost(source)) ends.push(source);
       }
     }
     return added;
   }
 
-  private stage(promise: PromiseObject, added: PromiseObject[]): Stage {
-    let stage = this.stages.get(promise);
-    if (!stage) {
-      stage = { lost: false, open: 0, from: [] };
-      this.stages.set(promise, stage);
+  private hop(promise: PromiseObject, added: PromiseObject[]): Hop {
+    let hop = this.hops.get(promise);
+    if (!hop) {
+      hop = { lost: false, open: 0, from: [] };
+      this.hops.set(promise, hop);
       added.push(promise);
     }
-    return stage;
+    return hop;
   }
 
   private isLost(promise: PromiseObject): boolean {
-    return this.stages.get(promise)!.open === 0 && promise !== this.main && isEndOfLost(promise);
+    return this.hops.get(promise)!.open === 0 && promise !== this.main && isEndOfLost(promise);
   }
 
-  /** Walks the heap from what `start` pushes; a promise that is met is held, and so is all that leads to it. */
+  /** Walks the heap from what `start` pushes; a promise that it finds is held, and so is everything that leads to it. */
   private hold(start: (push: (node: Node) => void) => void): void {
     const roots: Node[] = [];
     start((node) => roots.push(node));
@@ -151,23 +151,23 @@ class Search {
     );
   }
 
-  private activateOpen(stages: readonly PromiseObject[], push: (node: Node) => void): void {
-    for (const promise of stages) {
+  private activateOpen(hops: readonly PromiseObject[], push: (node: Node) => void): void {
+    for (const promise of hops) {
       for (const reaction of promise.reactions ?? []) {
         const target = targetOf(reaction);
-        if (target !== null && !this.stages.get(target)!.lost) this.activate(reaction, push);
+        if (target !== null && !this.hops.get(target)!.lost) this.activate(reaction, push);
       }
     }
   }
 
   private activateAll(start: PromiseObject, push: (node: Node) => void): void {
-    const way = new Set([start]);
-    for (const promise of way) {
+    const path = new Set([start]);
+    for (const promise of path) {
       for (const reaction of promise.reactions ?? []) {
         const target = targetOf(reaction);
         if (target === null) continue;
         this.activate(reaction, push);
-        way.add(target);
+        path.add(target);
       }
     }
   }
@@ -181,10 +181,10 @@ class Search {
   private revive(promise: PromiseObject, push: (node: Node) => void): void {
     const work = [promise];
     for (let held = work.pop(); held; held = work.pop()) {
-      const stage = this.stages.get(held)!;
-      if (!stage.lost) continue;
-      stage.lost = false;
-      for (const { promise: source, reaction } of stage.from) {
+      const hop = this.hops.get(held)!;
+      if (!hop.lost) continue;
+      hop.lost = false;
+      for (const { promise: source, reaction } of hop.from) {
         this.activate(reaction, push);
         work.push(source);
       }

@@ -1,4 +1,4 @@
-// What natives may ask of a run: the `Machine` of native.ts, without the frames and jobs that vm.ts adds.
+// The operations that natives use on a run: the `Machine` of native.ts, without the frames and jobs that vm.ts adds.
 
 import type { Effect, FlowHost } from '../turn.js';
 import { CoercionMemo, integerOf, toPrimitive, toPrimitiveSteps } from './coerce.js';
@@ -40,7 +40,7 @@ import {
 const OBJECT_BYTES = 48;
 const MAX_STRING = 2 ** 29 - 24;
 const EFFECT_BYTES = 200;
-/** What a key costs that V8 may have to compare with everything on the heap. */
+/** The cost of a key that V8 may have to compare with every other key. */
 const COLLIDING_KEY = 200_000;
 
 export abstract class NativeMachine extends Meter implements Machine {
@@ -49,14 +49,14 @@ export abstract class NativeMachine extends Meter implements Machine {
   logsLeft = 0;
   host: FlowHost = { now: () => 0, random: () => 0, uuid: () => '' };
   effects: Effect[] = [];
-  /** Held by the effects of this turn until the host takes them. */
+  /** Bytes of the effects of this turn, which the host takes at its end. */
   effectBytes = 0;
 
   /** The flow's stack, innermost first: pairs of function index and instruction pointer. */
   protected abstract trace(): number[];
   abstract hold(values: readonly Value[]): void;
 
-  // Making things -----------------------------------------------------------------------------------------------------
+  // Creating values ---------------------------------------------------------------------------------------------------
 
   chargeString(length: number): void {
     if (length > MAX_STRING) throw this.error('RangeError', 'Invalid string length');
@@ -164,7 +164,7 @@ export abstract class NativeMachine extends Meter implements Machine {
     if (key.length > LONGEST_HASHED) this.chargeKey();
     return key;
   }
-  /** V8 hashes longer texts by their length alone, so that they all collide: looking one up may compare it with every other. */
+  /** V8 hashes longer strings by their length alone, so that they all collide: looking one up may compare it with every other. */
   chargeKey(): void {
     this.charge(COLLIDING_KEY);
   }
@@ -189,7 +189,7 @@ export abstract class NativeMachine extends Meter implements Machine {
     return integerOf(yield* this.toNumberSteps(value));
   }
 
-  // Calls, iteration, surroundings ------------------------------------------------------------------------------------
+  // Calls, iteration, host --------------------------------------------------------------------------------------------
 
   requireCallable(value: Value, what: string): void {
     if (!isCallable(value)) throw this.error('TypeError', `${what} is not a function (it is ${value === null ? 'null' : typeOf(value)})`);
@@ -216,7 +216,7 @@ export abstract class NativeMachine extends Meter implements Machine {
     this.logsLeft--;
     this.emit({ kind: 'log', level: this.logsLeft < 0 ? 'warn' : level, message: line, at: this.host.now() }, line.length);
   }
-  /** Asks something of the host. Effects stay in memory until the turn ends, so they count, and there is an end to them. */
+  /** Adds an effect. Effects stay in memory until the turn ends, so they are charged, and their number is limited. */
   emit(effect: Effect, textLength = 0): void {
     const bytes = EFFECT_BYTES + textLength;
     this.chargeBytes(bytes);

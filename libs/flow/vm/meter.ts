@@ -11,7 +11,7 @@ export abstract class Meter {
   fuel = 0;
   fuelFloor = 0;
   heapBytes = 0;
-  /** The run is over: nothing is refused any more for being too much. */
+  /** The run is over: its limits no longer apply. */
   protected closing = false;
   private heapCeiling: number;
   private mustMeasure = false;
@@ -39,7 +39,7 @@ export abstract class Meter {
     return this.fuel < this.fuelFloor;
   }
 
-  // Making things takes time as well, so bytes cost fuel too; where the loop next stops it is noticed.
+  // Allocating takes time too, so bytes also cost fuel; the next checkpoint notices.
   chargeBytes(bytes: number): void {
     this.heapBytes += bytes;
     this.fuel -= bytes >> 5;
@@ -60,7 +60,7 @@ export abstract class Meter {
   private measure(): void {
     this.mustMeasure = false;
     this.fuelFloor = this.sliceFloor;
-    // What was charged is a bound as well: the smaller one is nearer to the truth.
+    // What was charged is an upper bound too: the smaller one is more exact.
     this.heapBytes = Math.min(this.heapBytes, this.reachableBytes());
     const { heapBytes } = this.limits;
     if (this.heapBytes > heapBytes) throw this.limit('FLOW_LIMIT_HEAP', `${heapBytes} bytes of heap`);
@@ -69,7 +69,7 @@ export abstract class Meter {
     this.charge(this.heapBytes >> 8);
   }
 
-  /** The run is over, perhaps at a limit: what is left to say about it must not reach one again. */
+  /** The run is over, perhaps at a limit: describing its end must not reach one again. */
   allowClosing(): void {
     this.closing = true;
     this.fuel = Math.max(this.fuel, this.limits.fuelPerSlice);

@@ -1,4 +1,4 @@
-// How a built-in function is declared, and what it may ask of the machine while it runs.
+// How a built-in function is declared, and what the machine offers it while it runs.
 //
 // A family of built-ins is one file in libs/flow/builtins that exports a `BuiltinFamily`; builtins/index.ts exports them
 // all as `FAMILIES`. The machine merges them (with its own Promise, Task, Workflow, Timer, Signal families) into one
@@ -8,16 +8,16 @@
 //   `args` holds exactly what was passed (read a missing one as `undefined`); it may be kept, but not changed.
 //   Coercions (`vm.toString(v)`, `vm.toNumber(v)`, `vm.toPrimitive(v, hint)`…) are ordinary calls even though an object may
 //   have a `toString` or `valueOf` written in Flow: the machine then leaves the native by a host exception, runs that
-//   function as a frame, and calls the native AGAIN from its start with the answer remembered. Hence two rules:
+//   function as a frame, and calls the native AGAIN from its start with the result remembered. Hence two rules:
 //   COERCE FIRST, CHANGE LATER: do every coercion before the first visible change, and never catch host exceptions.
 //   READ BEFORE COERCING ONLY THROUGH `vm.atStart(number)`: the flow code may change what was read (the length of the array,
 //   the time of the date), and the native must go on with what it read first. A native that reads between its coercions has
-//   both `call` and `steps`: `call` is the quick way, and as soon as it meets flow code `steps` is taken from the start instead.
+//   both `call` and `steps`: `call` is the fast path; as soon as it needs flow code, `steps` is run from the start instead.
 //
 // STEPPED natives: `*steps(vm, receiver, args)` for everything that takes callbacks. `yield call(fn, a, b)` runs any flow
-//   or native function as a frame and gives its result; what it throws passes through the generator (do not catch it).
-//   `const text = yield* vm.toStringSteps(v)` (and its sisters) are the coercions to use there. No stepped native is ever on the
-//   stack at a snapshot: only async functions wait, and each stands on its own stack, so generators need not be stored.
+//   or native function as a frame and returns its result; what it throws passes through the generator (do not catch it).
+//   `const text = yield* vm.toStringSteps(v)` (and similar) are the coercions to use there. No stepped native is ever on the
+//   stack at a snapshot: only async functions wait, and each has its own stack, so generators need not be stored.
 //
 // FUEL and BYTES: every native declares `cost`, charged before it runs: a number, or a function of receiver and args
 //   (say `(r) => elementsOf(r)`) when the work grows with them; about one unit per element or per 16 characters touched.
@@ -27,7 +27,7 @@
 //
 // ERRORS: `throw vm.error('TypeError', message)`. The message says what happened and names the thing.
 //
-// LOOKUP: `x.name` on a value asks, in this order: own properties; what the class itself holds (`length`, `message`, …:
+// LOOKUP: `x.name` on a value is looked up in this order: own properties; what its class computes (`length`, `message`, …:
 //   `members` of TypeTable); its methods; then the table of `object` (`toString`, `valueOf`, `hasOwnProperty`); a name listed as
 //   `unsupported` is a TypeError that names it; anything else is `undefined`. Statics of constructors and namespaces
 //   the same way. There is one `vm.getProperty` and one `vm.setProperty`; use them for every access by flow-visible key.
@@ -54,27 +54,27 @@ import {
 
 export type NativeCall = (vm: Machine, receiver: Value, args: readonly Value[]) => Value;
 export type NativeSteps = (vm: Machine, receiver: Value, args: readonly Value[]) => Steps<Value>;
-/** A computation that may ask the machine to call functions on the way. */
+/** A computation that may request function calls from the machine. */
 export type Steps<T> = Generator<CallRequest, T, Value>;
 export type NativeCost = number | ((receiver: Value, args: readonly Value[]) => number);
 
 export interface NativeDefinition {
   /** Unique, as a JavaScript programmer would write it: `Array.prototype.map`, `Math.max`, `parseInt`, `Map`. */
   readonly name: string;
-  /** What `fn.name` answers; by default the part of `name` after the last dot. */
+  /** The value of `fn.name`; by default the part of `name` after the last dot. */
   readonly shortName?: string;
-  /** What `fn.length` answers. */
+  /** The value of `fn.length`. */
   readonly length: number;
   readonly cost: NativeCost;
   /** One of `call` and `steps`, or both (see above); a constructor that must not be called without `new` has neither. */
   readonly call?: NativeCall;
   readonly steps?: NativeSteps;
-  /** `new F(…)`: one of these, or the function is no constructor. The receiver is `undefined`. */
+  /** `new F(…)`: one of these, or the function is not a constructor. The receiver is `undefined`. */
   readonly construct?: NativeCall;
   readonly constructSteps?: NativeSteps;
   /** `x instanceof F`; absent means the right side is refused with a TypeError. */
   readonly hasInstance?: (value: Value) => boolean;
-  /** Names that JavaScript has on this function and we do not: reading one is a TypeError that says so. */
+  /** Names that JavaScript has on this function and Flow does not: reading one is a TypeError that says so. */
   readonly unsupportedStatics?: readonly string[];
 }
 
@@ -96,9 +96,9 @@ export type TypeName =
 export interface TypeTable {
   /** Methods by name. */
   readonly methods: Readonly<Record<string, NativeFunction>>;
-  /** Computed members that are no methods, e.g. `size` of a Map. (`length` of arrays and strings is the machine's own.) */
+  /** Computed members that are not methods, e.g. `size` of a Map. (`length` of arrays and strings is the machine's own.) */
   readonly members?: Readonly<Record<string, (value: never) => Value>>;
-  /** What JavaScript's prototype has and Flow has not: a TypeError that names it, never `undefined`. */
+  /** What JavaScript's prototype has and Flow does not: a TypeError that names it, never `undefined`. */
   readonly unsupported: readonly string[];
 }
 
@@ -131,7 +131,7 @@ export function shortName(definition: NativeDefinition): string {
   return definition.shortName ?? definition.name.slice(definition.name.lastIndexOf('.') + 1);
 }
 
-/** What a stepped native yields: please call this and send me the result. */
+/** What a stepped native yields: a request to call this and send back the result. */
 export interface CallRequest {
   readonly fn: Value;
   readonly args: readonly Value[];
@@ -144,27 +144,27 @@ export function call(fn: Value, ...args: Value[]): CallRequest {
   return { fn, args };
 }
 
-/** Told by `Machine.next` when an iterator is exhausted; never a flow value. */
+/** Returned by `Machine.next` when an iterator is exhausted; never a flow value. */
 export const DONE: unique symbol = Symbol('done');
 
 export type PrimitiveHint = 'default' | 'number' | 'string';
 export type Primitive = undefined | null | boolean | number | string;
 export type LogLevel = Extract<Effect, { kind: 'log' }>['level'];
 
-/** What a native may ask for. Implemented by vm/machine.ts. */
+/** What a native can use. Implemented in vm/machine.ts. */
 export interface Machine {
   // Limits ------------------------------------------------------------------------------------------------------------
-  /** Takes fuel; call it before the work. */
+  /** Charges fuel; call it before the work. */
   charge(units: number): void;
-  /** Takes heap bytes; call it before the allocation. */
+  /** Charges heap bytes; call it before the allocation. */
   chargeBytes(bytes: number): void;
-  /** Takes the fuel of looking up a text that is too long for V8 to hash well. */
+  /** Charges the fuel of looking up a key that is too long for V8 to hash well. */
   chargeKey(): void;
-  /** Takes the bytes and the fuel of a new string of this many UTF-16 units; a length no string may have is a RangeError. */
+  /** Charges the bytes and the fuel of a new string of this many UTF-16 units; a length no string may have is a RangeError. */
   chargeString(length: number): void;
 
-  // Making things (all charged) ---------------------------------------------------------------------------------------
-  /** Keeps the given host array as the elements: hand over a fresh one. For big ones call `chargeElements` before building it. */
+  // Creating values (all charged) --------------------------------------------------------------------------------------
+  /** Keeps the given host array as the elements: pass a fresh one. For big ones call `chargeElements` before building it. */
   newArray(elements: Value[]): ArrayObject;
   /** The bytes of `count` array elements, before a native builds a big host array (newArray then charges the header only). */
   chargeElements(count: number): void;
@@ -173,7 +173,7 @@ export interface Machine {
   newSet(): SetObject;
   newDate(time: number): DateObject;
   newIterator(target: ArrayObject | MapObject | SetObject | string, mode: 'keys' | 'values' | 'entries'): IteratorObject;
-  /** An error with the flow's present stack. Without a message it has no own `message`; `cause` only when options say so. */
+  /** An error with the flow's current stack. Without a message it has no own `message`; `cause` only when options say so. */
   newError(kind: ErrorKind, message?: string, options?: { cause: Value }): ErrorObject;
   /** For `throw vm.error('TypeError', '…')`: wraps a new flow error into the host exception that carries it. */
   error(kind: ErrorKind, message: string): Error;
@@ -198,7 +198,7 @@ export interface Machine {
   ownKeys(object: Value): string[];
 
   // Coercions for plain natives ---------------------------------------------------------------------------------------
-  /** One number that a native reads before its first coercion: after flow code ran in between, it is what was read first. */
+  /** One number that a native reads before its first coercion: after flow code ran in between, it returns what was read first. */
   atStart(value: number): number;
   toPrimitive(value: Value, hint: PrimitiveHint): Primitive;
   toString(value: Value): string;
@@ -213,7 +213,7 @@ export interface Machine {
   toPropertyKeySteps(value: Value): Steps<string>;
   toIntegerSteps(value: Value): Steps<number>;
 
-  /** Makes what a stepped native gathers while it calls back known to the measuring of the heap. */
+  /** Lets heap measurement see what a stepped native collects while it calls back. */
   hold(values: readonly Value[]): void;
 
   // Calls and iteration -----------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ export interface Machine {
   /** The next value, or DONE. Charges one unit. */
   next(iterator: IteratorObject): Value | typeof DONE;
 
-  // Surroundings ------------------------------------------------------------------------------------------------------
+  // Host --------------------------------------------------------------------------------------------------------------
   now(): number;
   random(): number;
   uuid(): string;

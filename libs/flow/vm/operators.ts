@@ -1,4 +1,4 @@
-// The slow half of the operators: natives that the dispatch loop falls back to when an operand is not a plain number or string.
+// The slow paths of the operators: natives that the dispatch loop falls back to when an operand is not a plain number or string.
 
 import { type Machine, type NativeDefinition, type Primitive, shortName } from './native.js';
 import { HeapObject, NativeFunction, type Value } from './values.js';
@@ -31,14 +31,14 @@ function relation(name: string, apply: (a: never, b: never) => boolean): NativeD
   };
 }
 
-/** Texts are compared character by character, and read as a number from end to end: long ones are paid for. */
+/** Strings are compared character by character, and converted to a number from end to end: long ones cost fuel. */
 export function chargeComparison(vm: Machine, a: unknown, b: unknown): void {
   if (typeof a === 'string' && typeof b === 'string') vm.charge(Math.min(a.length, b.length) >> 7);
   else if (typeof a === 'string') vm.charge(a.length >> 3);
   else if (typeof b === 'string') vm.charge(b.length >> 3);
 }
 
-/** The same for `===`, which looks into texts of equal length only. */
+/** The same for `===`, which compares only strings of equal length. */
 export function chargeSame(vm: Machine, a: string, b: unknown): void {
   if (typeof b === 'string' && a.length === b.length) vm.charge(a.length >> 7);
 }

@@ -22,7 +22,7 @@ function requirePromise(vm: Machine, receiver: Value, method: string): PromiseOb
   throw vm.error('TypeError', `Promise.prototype.${method} was called on something that is not a promise`);
 }
 
-/** `then` without the look-up: attaches the handlers and answers the derived promise. */
+/** `then` without the look-up: attaches the handlers and returns the derived promise. */
 function chain(vm: Vm, promise: PromiseObject, onFulfilled: Value, onRejected: Value): PromiseObject {
   const result = vm.newPromise();
   react(
@@ -59,7 +59,7 @@ const finallyMethod = native({
   },
 });
 
-/** `handle.cancel()` of a durable call: asks the surroundings to stop a task or child; a timer or wait ends at once. */
+/** `handle.cancel()` of a durable call: requests that a task or child stops; a timer or wait ends at once. */
 const cancelMethod = native({
   name: 'Promise.prototype.cancel',
   length: 0,
@@ -143,7 +143,7 @@ const REJECT: NativeDefinition = {
   },
 };
 
-/** Handles of durable calls have it; snapshots find it here. */
+/** Only handles of durable calls have these; snapshots find them here. */
 export const HANDLE_METHODS = [cancelMethod];
 
 export const BOUND_NATIVES: readonly NativeDefinition[] = [FINALLY_PASS, FINALLY_FAIL, GIVE_VALUE, THROW_VALUE, RESOLVE, REJECT];
@@ -203,7 +203,7 @@ export function combine(kind: CombinatorKind) {
   };
 }
 
-/** A combinator under its name; `Task.all` and friends are the same functions under other names. */
+/** A combinator under its name; `Task.all` and others are the same functions under other names. */
 export function combinatorNative(name: string, kind: CombinatorKind): NativeFunction {
   return native({ name, length: 1, cost: 8, call: combine(kind) });
 }

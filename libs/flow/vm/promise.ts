@@ -24,7 +24,7 @@ export class AwaitReaction {
   constructor(readonly frame: Frame) {}
 }
 
-/** `then(onFulfilled, onRejected)`; a handler that is no function passes the outcome through to `result`. */
+/** `then(onFulfilled, onRejected)`; a handler that is not a function passes the outcome through to `result`. */
 export class ThenReaction {
   constructor(
     readonly onFulfilled: Value,
@@ -38,7 +38,7 @@ export class FollowReaction {
   constructor(readonly follower: PromiseObject) {}
 }
 
-/** A member of `Promise.all` and its sisters. */
+/** A member of `Promise.all` or another combinator. */
 export class ElementReaction {
   constructor(
     readonly combinator: Combinator,
@@ -56,7 +56,7 @@ export function targetOf(reaction: Reaction): PromiseObject | null {
 
 export type CombinatorKind = 'all' | 'allSettled' | 'any' | 'race';
 
-/** `Promise.all` and its sisters while members are pending. */
+/** `Promise.all` or another combinator while members are pending. */
 export class Combinator {
   /** Results (or, of `any`, reasons) so far. */
   values: Value[] = [];
@@ -69,11 +69,11 @@ export class Combinator {
   ) {}
 }
 
-/** A durable call that the surroundings have not answered yet. */
+/** A pending durable call. */
 export interface PendingCall {
   readonly id: number;
   readonly kind: 'task' | 'workflow' | 'timer' | 'wait';
-  /** Task, workflow or signal name; of a timer the duration, for people. */
+  /** Task, workflow or signal name; of a timer the duration, for descriptions. */
   readonly name: string;
   /** Of a wait for a signal, when it has an end. */
   readonly timeoutMs?: number;
@@ -163,7 +163,7 @@ export function settleElement(vm: Vm, { combinator, index }: ElementReaction, fu
   releaseElement(vm, combinator);
 }
 
-/** One member less to wait for; the last one decides the result. */
+/** One member fewer to wait for; the last one decides the result. */
 export function releaseElement(vm: Vm, combinator: Combinator): void {
   combinator.remaining--;
   if (combinator.remaining > 0 || combinator.done || combinator.kind === 'race') return;

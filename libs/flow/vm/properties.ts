@@ -1,4 +1,4 @@
-// The one way to read, write, delete and list properties. Nothing else touches what a key may reach.
+// The one way to read, write, delete and list properties. Every access by key goes through here.
 
 import type { Machine, Steps, TypeName } from './native.js';
 import { shortName } from './native.js';
@@ -26,9 +26,9 @@ import {
 
 export const PROPERTY_BYTES = 40;
 export const ELEMENT_BYTES = 8;
-/** The name of an element, which exists only while somebody lists it. */
+/** The name of an element, which exists only while keys are listed. */
 const KEY_BYTES = 32;
-/** The longest text that V8 hashes by its content; longer ones all collide with those of their length (see `chargeKey`). */
+/** The longest string that V8 hashes by its content; longer ones all collide with those of their length (see `chargeKey`). */
 export const LONGEST_HASHED = 16_383;
 const MAX_ARRAY_LENGTH = 2 ** 32 - 1;
 
@@ -53,7 +53,7 @@ export function typeNameOf(value: Exclude<Value, undefined | null>): TypeName {
   return 'object';
 }
 
-/** The index that a key means, or -1: only the canonical spelling of a whole number below 2³²-1 is one. */
+/** The index that a key denotes, or -1: only the canonical spelling of a whole number below 2³²-1 is one. */
 export function arrayIndex(key: string): number {
   const first = key.charCodeAt(0);
   if (!(first >= 48 && first <= 57) || key.length > 10) return -1;
@@ -117,11 +117,11 @@ function inherited(vm: Machine, type: TypeName, object: Value, key: string): Val
   if (method !== undefined) return method;
   const member = table.members[key];
   if (member !== undefined) return member(object as never);
-  if (table.refused.has(key)) throw type === 'function' && key === 'toString' ? textless(vm, object) : unsupported(vm, key);
+  if (table.refused.has(key)) throw type === 'function' && key === 'toString' ? noSource(vm, object) : unsupported(vm, key);
   return types.object.methods[key];
 }
 
-/** Throws for what JavaScript has on this very object and Flow has not. */
+/** Throws for what JavaScript has on this object itself and Flow does not. */
 function refuseMissing(vm: Machine, object: HeapObject, key: string): void {
   if (object instanceof NamespaceObject) {
     if (object.unsupported.includes(key)) throw unsupported(vm, `${object.name}.${key}`);
@@ -131,8 +131,8 @@ function refuseMissing(vm: Machine, object: HeapObject, key: string): void {
   } else if (object instanceof FunctionObject && key === 'prototype' && !object.code.isAsync) throw unsupported(vm, 'prototype');
 }
 
-/** In JavaScript the text of a function is its source, which a running program does not hold. */
-function textless(vm: Machine, fn: Value): Error {
+/** In JavaScript a function converts to its source, which a running program does not have. */
+function noSource(vm: Machine, fn: Value): Error {
   const name = getProperty(vm, fn, 'name');
   const what = typeof name === 'string' && name !== '' ? `The function ${name}` : 'A function';
   return vm.error('TypeError', `${what} cannot be converted to a string in Flow. Use its name, or give it a toString of its own.`);
@@ -166,7 +166,7 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
       const uint32 = vm.toNumber(value) >>> 0;
       return setLength(vm, object, uint32, vm.toNumber(value));
     }
-    // JavaScript's `map`, `slice` and others would make their result with it.
+    // JavaScript's `map`, `slice` and others would create their result with it.
     if (key === 'constructor') throw vm.error('TypeError', `Cannot replace 'constructor' of an array`);
   } else if (object instanceof ErrorObject) {
     if (key in object.hidden) {
@@ -222,7 +222,7 @@ export function setElement(vm: Machine, array: ArrayObject, index: number, value
   const growth = index + 1 - elements.length;
   if (growth > 0) {
     vm.chargeBytes(growth * ELEMENT_BYTES);
-    // Holes are cheap to make for the flow and not for us: they are paid for like elements.
+    // Holes are cheap to create for the flow but not for the host: they cost as much as elements.
     if (growth > 1) vm.charge(growth >> 4);
   }
   elements[index] = value;
@@ -239,7 +239,7 @@ function setLength(vm: Machine, array: ArrayObject, length: number, number: numb
   array.elements.length = length;
 }
 
-// Deleting, asking, listing -------------------------------------------------------------------------------------------
+// Deleting, testing, listing -------------------------------------------------------------------------------------------
 
 export function deleteProperty(vm: Machine, object: Value, key: string): boolean {
   if (object === undefined || object === null) throw vm.error('TypeError', `Cannot convert ${object} to an object`);
@@ -286,7 +286,7 @@ export function hasOwn(vm: Machine, object: Value, key: string): boolean {
   return isCallable(object) && (key === 'name' || key === 'length');
 }
 
-/** What all runs share and no flow can change. */
+/** Shared by all runs; no flow can change it. */
 export function isBuiltIn(object: HeapObject): object is NativeFunction | NamespaceObject {
   return object instanceof NativeFunction || object instanceof NamespaceObject;
 }
@@ -299,7 +299,7 @@ function membersOf(object: NativeFunction | NamespaceObject): Readonly<Propertie
   return object instanceof NativeFunction ? object.statics : object.members;
 }
 
-/** `key in object`: own, or one of the names that the built-in table answers. */
+/** `key in object`: own, or one of the names in the built-in table. */
 export function hasProperty(vm: Machine, object: HeapObject, key: string): boolean {
   if (hasOwn(vm, object, key)) return true;
   if (object instanceof ErrorObject && (key === 'name' || key === 'message')) return true;

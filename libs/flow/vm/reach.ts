@@ -18,19 +18,19 @@ import {
 
 export interface Visitor {
   string?(text: string): void;
-  /** The first time an object is met. */
+  /** The first time an object is reached. */
   object?(object: HeapObject | Cell | Combinator): void;
   /** Every other time. */
   again?(object: object): void;
   frame?(frame: Frame): void;
-  /** Takes the place of the reactions of a promise that is met. */
+  /** Called instead of walking the reactions of a promise. */
   promise?(promise: PromiseObject, push: (node: Node) => void): void;
 }
 
 /** What can be reached: values, cells, and the promises' own parts. */
 export type Node = Register | Frame | Combinator;
 
-/** Visits each object once, without host recursion: a flow may build chains of any length. Returns what was seen, also before. */
+/** Visits each object once, without host recursion: a flow may build chains of any length. Returns `seen`. */
 export function walk(roots: Iterable<Node>, visitor: Visitor = {}, seen = new Set<object>()): Set<object> {
   const work: object[] = [];
   const push = (node: Node) => {
@@ -83,7 +83,7 @@ export function liveRegisters(frame: Frame): Register[] {
 }
 
 function children(object: HeapObject, push: (node: Node) => void, visitor: Visitor): void {
-  // Built-ins are shared by all runs and hold nothing of theirs.
+  // Built-ins are shared by all runs and refer to nothing of a run.
   if (object instanceof NativeFunction || object instanceof NamespaceObject) return;
   if (object.props) for (const key in object.props) push(object.props[key]);
   if (object instanceof ArrayObject) object.elements.forEach(push);

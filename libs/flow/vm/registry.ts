@@ -16,7 +16,7 @@ export interface Registry {
   readonly bound: ReadonlyMap<string, NativeDefinition>;
 }
 
-// What every object of JavaScript inherits and Flow does not offer.
+// What every JavaScript object inherits and Flow does not have.
 const REFUSED_EVERYWHERE = [
   'constructor',
   '__proto__',

@@ -6,20 +6,20 @@ import { FlowError } from '../errors.js';
 import { DEFAULT_LIMITS, type FlowLimits } from '../limits.js';
 import { writeSnapshot } from '../snapshot/write.js';
 import type { ErrorData, FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from '../turn.js';
-import { fromHost, readBorderJson, writeBorderJson } from './border-json.js';
 import { DurableCalls } from './durable-calls.js';
 import { errorToData, headOf } from './error-data.js';
 import { FlowThrow, LimitReached } from './exceptions.js';
 import { resumeGroups } from './groups.js';
+import { fromHost, readPayload, writePayload } from './payload.js';
 import { type ArrayObject, FunctionObject, PENDING, type PlainObject, type PromiseObject, REJECTED } from './values.js';
 import { Vm } from './vm.js';
 
-/** What a run is given besides its program, at its start and again at every restore. */
+/** What a run needs besides its program, at its start and again at every restore. */
 export interface RunOptions {
   readonly context: FlowContext;
   readonly limits?: Partial<FlowLimits>;
   readonly allow?: FlowAllowList;
-  /** Durable calls are numbered after this one: those up to it were given away by a turn that failed and is run again. */
+  /** Durable calls are numbered after this one: those up to it were assigned by a turn that failed and is run again. */
   readonly numberAfter?: number;
 }
 
@@ -47,7 +47,7 @@ export class FlowRun {
     if (this.ended) throw new FlowError('FLOW_RUN_ENDED', 'The run has ended; it takes no more turns.');
     vm.host = host;
     if (!this.inTurn) this.beginTurn();
-    // One by one: a spread of as many signals as people like to send would overflow the host's stack.
+    // One by one: a spread of very many signals would overflow the host's stack.
     for (const event of events) this.events.push(event);
     vm.startSlice(vm.limits.fuelPerSlice);
     try {
@@ -56,7 +56,7 @@ export class FlowRun {
       for (;;) {
         if (vm.drain() === 'yielded') return { status: 'yielded' };
         if (vm.main.state !== PENDING) return this.finish();
-        // A signal that nobody waits for moves nothing: a flood of them must not walk the heap each time.
+        // A signal that no wait asks for moves nothing: a flood of them must not walk the heap each time.
         if (this.mayHaveMoved) {
           this.failOnUnhandled();
           vm.calls.moved();
@@ -78,7 +78,8 @@ export class FlowRun {
 
   /** The state after `suspended`, as JSON text. */
   snapshot(): string {
-    if (this.inTurn || this.ended) throw new FlowError('FLOW_NOT_SUSPENDED', 'A snapshot is taken after a turn that returned "suspended".');
+    if (this.inTurn || this.ended)
+      throw new FlowError('FLOW_NOT_SUSPENDED', 'A snapshot can only be taken after a turn that returned "suspended".');
     const text = this.text ?? writeSnapshot(this.vm);
     this.text = text;
     return text;
@@ -127,7 +128,7 @@ export class FlowRun {
   private finish(): TurnResult {
     const { vm } = this;
     if (vm.main.state === REJECTED) throw new FlowThrow(vm.main.value);
-    const output = writeBorderJson(vm, vm.main.value, 'The return value', vm.limits.payloadBytes);
+    const output = writePayload(vm, vm.main.value, 'The return value', vm.limits.payloadBytes);
     vm.allowClosing();
     this.close();
     return { status: 'completed', ...(output === undefined ? {} : { output }), ...this.endTurn() };
@@ -138,7 +139,7 @@ export class FlowRun {
     return { status: 'failed', error, ...this.endTurn() };
   }
 
-  /** The run is over: other branches are dropped and said so, waits are withdrawn, started tasks finish on their own. */
+  /** The run is over: other branches are dropped and logged, waits are withdrawn, started tasks finish on their own. */
   private close(): void {
     const { vm } = this;
     this.ended = true;
@@ -148,15 +149,15 @@ export class FlowRun {
       if (promise.handled) continue;
       if (vm.logsLeft < 0) break;
       const { name, message } = headOf(vm, promise.value);
-      vm.log('error', `The run ended with a rejection that nobody handled: ${name}: ${message}`);
+      vm.log('error', `The run ended with an unhandled rejection: ${name}: ${message}`);
     }
     const branches = vm.calls.waitingBranches();
     if (branches > 0)
-      vm.log('warn', `The run ended while ${branches === 1 ? 'another branch' : `${branches} other branches`} still waited; dropped.`);
+      vm.log('warn', `The run ended and dropped ${branches === 1 ? 'a branch that was' : `${branches} branches that were`} still waiting.`);
     vm.calls.close(vm);
   }
 
-  /** A rejected promise that nobody can handle any more fails the run; of a fire-and-forget task it is only logged. */
+  /** A rejected promise that no code can handle any more fails the run; of a fire-and-forget task it is only logged. */
   private failOnUnhandled(): void {
     const { vm } = this;
     if (vm.unhandled.size === 0) return;
@@ -168,7 +169,7 @@ export class FlowRun {
         vm.unhandled.delete(promise);
         if (!promise.durable) throw new FlowThrow(promise.value);
         const { name, message } = headOf(vm, promise.value);
-        vm.log('error', `A durable call that nobody waits for failed: ${name}: ${message}`);
+        vm.log('error', `A durable call that is not awaited failed: ${name}: ${message}`);
       }
     }
   }
@@ -177,7 +178,7 @@ export class FlowRun {
     if (error instanceof FlowThrow) return errorToData(this.vm, error.value);
     if (error instanceof LimitReached)
       return { name: error.code === 'FLOW_STUCK' ? 'StuckError' : 'LimitError', code: error.code, message: error.message };
-    // A fault of ours must fail this run, not the worker that carries many.
+    // A bug in the VM must fail this run, not the worker that runs many.
     const message = error instanceof Error ? error.message : String(error);
     return {
       name: 'InternalError',
@@ -191,7 +192,7 @@ export function startRun(program: Program, options: RunOptions & { readonly inpu
   const vm = newVm(program, options);
   vm.calls.numberAfter(options.numberAfter);
   return new FlowRun(vm, () => {
-    const inputs = readBorderJson(vm, options.inputs);
+    const inputs = readPayload(vm, options.inputs);
     vm.pushFrame(new FunctionObject(program.functions[0], []), [inputs]);
     const frame = vm.frames[0] as { promise: PromiseObject | null };
     vm.main = frame.promise!;
@@ -202,10 +203,8 @@ export function startRun(program: Program, options: RunOptions & { readonly inpu
 
 export function newVm(program: Program, options: RunOptions): Vm {
   const context = fromHost({ ...options.context, tags: [...options.context.tags] }) as PlainObject;
-  // It is handed in anew at every restore, so nothing the flow might change in it could last.
+  // It is passed in again at every restore: a change would be lost.
   context.frozen = true;
-  (context.props.tags as ArrayObject).frozen = true;
-  // It is handed in anew at every restore: a change would be lost.
   (context.props.tags as ArrayObject).frozen = true;
   return new Vm(program, { ...DEFAULT_LIMITS, ...options.limits }, context, new DurableCalls(options.allow ?? {}));
 }

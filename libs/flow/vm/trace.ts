@@ -1,4 +1,4 @@
-// The flow's own stack traces: captured as pairs of function and instruction, rendered when somebody reads them.
+// The flow's own stack traces: captured as pairs of function and instruction, rendered when they are read.
 
 import type { FunctionCode, Program } from '../compile/program.js';
 import type { Machine } from './native.js';
@@ -33,7 +33,7 @@ export function traceLines(program: Program, trace: readonly number[]): TraceLin
   return lines;
 }
 
-/** What `error.stack` answers. */
+/** The value of `error.stack`. */
 export function renderStack(vm: Machine, error: ErrorObject): string {
   if (error.stack !== null) return error.stack;
   const { program } = vm as Machine & { program: Program };

@@ -89,7 +89,7 @@ export class NamespaceObject extends HeapObject {
   constructor(
     readonly name: string,
     readonly members: Readonly<Properties>,
-    /** What JavaScript's namesake has and Flow has not. */
+    /** What the JavaScript object of that name has and Flow does not. */
     readonly unsupported: readonly string[] = [],
   ) {
     super();
@@ -146,14 +146,14 @@ export const TOMBSTONE: unique symbol = Symbol('tombstone');
 
 /**
  * The entries of a Map (`values` used) or Set (`values` empty) in insertion order, with tombstones for the deleted.
- * Entries carry rising numbers: an iterator remembers the number it comes to next, so compaction cannot disturb it.
+ * Entries carry ascending numbers: an iterator remembers the number it visits next, so compaction cannot disturb it.
  */
 export abstract class CollectionObject extends HeapObject {
   /** `indexKey` of a key → its position in `keys`. */
   private readonly index = new Map<unknown, number>();
   keys: (Value | typeof TOMBSTONE)[] = [];
   values: Value[] = [];
-  /** The number of each entry, rising. */
+  /** The number of each entry, ascending. */
   numbers: number[] = [];
   nextNumber = 0;
 
@@ -235,8 +235,8 @@ export type IteratorMode = 'keys' | 'values' | 'entries';
 
 /**
  * An iterator is (collection, position, mode): position is an index for arrays and strings, an entry number for Map
- * and Set. `target` becomes null when it is exhausted, as JavaScript's built-in iterators stay done for ever.
- * `for…in` uses one too: mode 'keys' over a list of names, skipping those deleted from `owner` meanwhile.
+ * and Set. `target` becomes null when it is exhausted, as JavaScript's built-in iterators stay done forever.
+ * `for…in` uses one too: mode 'values' over an array of names, skipping those deleted from `owner` meanwhile.
  */
 export class IteratorObject extends HeapObject {
   position = 0;
@@ -253,14 +253,14 @@ export const PENDING = 0;
 export const FULFILLED = 1;
 export const REJECTED = 2;
 
-/** A promise; `call` is set while it is a durable call that the surroundings have not answered. */
+/** A promise; `call` is set while it is a pending durable call. */
 export class PromiseObject extends HeapObject {
   state: typeof PENDING | typeof FULFILLED | typeof REJECTED = PENDING;
   /** The fulfilment value or the reason. */
   value: Value = undefined;
   reactions: Reaction[] | null = null;
   handled = false;
-  /** Made by a durable call, answered or not: it has `cancel`. */
+  /** Made by a durable call, settled or not: it has `cancel`. */
   durable = false;
   call: PendingCall | null = null;
   /** Restored: its reactions were all members of decided combinators, which are not stored. */
@@ -271,7 +271,7 @@ export function isCallable(value: unknown): value is FunctionObject | NativeFunc
   return value instanceof FunctionObject || value instanceof NativeFunction || value instanceof BoundNative;
 }
 
-/** What `typeof` answers. */
+/** The result of `typeof`. */
 export function typeOf(value: Value): string {
   if (value === null) return 'object';
   if (typeof value !== 'object') return typeof value;

@@ -44,7 +44,7 @@ const SMALL_FRAME = 64;
 
 export class Vm extends NativeMachine {
   readonly frames: AnyFrame[] = [];
-  /** Rejected promises that nobody has handled yet. */
+  /** Rejected promises without a handler so far. */
   readonly unhandled = new Set<PromiseObject>();
   /** The arrays that `join` is writing, outermost first: one that contains itself is left out. */
   readonly joining: ArrayObject[] = [];
@@ -140,7 +140,7 @@ export class Vm extends NativeMachine {
     }
   }
 
-  /** What `then` throws rejects through the same once-only function that it was given. */
+  /** What `then` throws rejects through the same once-only function that was passed to it. */
   private *thenableSteps(thenable: Value, then: Value, resolve: BoundNative, reject: BoundNative): Steps<Value> {
     try {
       yield { fn: then, args: [resolve, reject], receiver: thenable };
@@ -160,7 +160,7 @@ export class Vm extends NativeMachine {
     }
   }
 
-  /** Turns a host exception into a throw of the flow; limits and our own faults pass through. */
+  /** Turns a host exception into a throw of the flow; limits and internal errors pass through. */
   raise(error: unknown): void {
     for (let thrown = error; ; ) {
       const value = this.thrownValue(thrown);
@@ -228,11 +228,11 @@ export class Vm extends NativeMachine {
     }
   }
 
-  /** Runs the coercions that a plain native asks for, one by one, calling it again with what it found out so far. */
+  /** Runs the coercions that a plain native asks for, one by one, calling it again with the results so far. */
   private *retry(call: NativeCall, receiver: Value, args: readonly Value[], first: NeedsCoercion, memo: CoercionMemo): Steps<Value> {
     for (let request = first; ; ) {
       memo.primitives.push(yield* toPrimitiveSteps(this, request.object, request.hint));
-      // It walks all of them again.
+      // It reads all of them again.
       this.charge(2 + 4 * memo.primitives.length);
       const before = this.memo;
       this.memo = memo;
@@ -297,7 +297,7 @@ export class Vm extends NativeMachine {
     if (this.frames.length >= this.limits.callDepth) throw this.limit('FLOW_LIMIT_CALL_DEPTH', `${this.limits.callDepth} nested calls`);
   }
 
-  /** Hands a result to the frame on top, and on to those below as far as natives finish at once. */
+  /** Passes a result to the frame on top, and on to those below while natives finish at once. */
   deliver(value: Value): void {
     let result: Value | typeof PUSHED = value;
     for (;;) {
@@ -332,7 +332,7 @@ export class Vm extends NativeMachine {
         this.frames.pop();
         if (top.promise) {
           rejectPromise(this, top.promise, value);
-          // Started by a caller that is still here: it gets the promise. Resumed by a job: nobody is below.
+          // Started by a caller that is still here: it gets the promise. Resumed by a job: nothing is below.
           return this.deliver(top.promise);
         }
       } else if (top instanceof NativeFrame) {
@@ -359,7 +359,7 @@ export class Vm extends NativeMachine {
     return false;
   }
 
-  /** A native that does not catch is left by the same exception, which then goes on to the frame below. */
+  /** A native that does not catch exits with the same exception, which then goes on to the frame below. */
   private throwInto(frame: NativeFrame, value: Value): Value | typeof PUSHED {
     let outcome: IteratorResult<CallRequest, Value>;
     try {
@@ -391,7 +391,7 @@ export class Vm extends NativeMachine {
     this.deliver(frame.promise!);
   }
 
-  // What the meter and the natives need of the frames --------------------------------------------------------------------
+  // For the meter and the natives -------------------------------------------------------------------------------------
 
   protected override reachableBytes(): number {
     return measureHeap(this);

@@ -1,4 +1,4 @@
-// Values that cross the border of a run, as JSON text: strict on the way out, exact on the way in.
+// Payloads, the values that enter and leave a run as JSON text: strict on the way out, exact on the way in.
 
 import type { Machine } from './native.js';
 import {
@@ -16,18 +16,18 @@ import {
 } from './values.js';
 
 const MAX_DEPTH = 1_000;
-/** What `JSON.stringify` calls of a Date. */
-const ASKED_OF_DATES = ['toJSON', 'valueOf', 'toString', 'toISOString'];
+/** The methods of a Date that `JSON.stringify` calls. */
+const DATE_METHODS = ['toJSON', 'valueOf', 'toString', 'toISOString'];
 
 /** As `JSON.stringify` would write it; what JSON would silently lose or change is a TypeError that names the path. */
-export function writeBorderJson(vm: Machine, value: Value, what: string, maxLength: number): string | undefined {
+export function writePayload(vm: Machine, value: Value, what: string, maxLength: number): string | undefined {
   if (value === undefined) return undefined;
   return new Writer(vm, what, maxLength).write(value, 0);
 }
 
 class Writer {
   private readonly open = new Set<HeapObject>();
-  /** Keys and indices that lead to the value being written; of use only to say where something is wrong. */
+  /** Keys and indices that lead to the value being written; used only to report where something is wrong. */
   private readonly path: (string | number)[] = [];
   constructor(
     private readonly vm: Machine,
@@ -36,7 +36,7 @@ class Writer {
   ) {}
   private length = 0;
 
-  /** Stops as soon as the text is too long: shared values may make it longer than any memory. */
+  /** Stops as soon as the text is too long: shared values may make it larger than memory. */
   private take(text: string): string {
     this.length += text.length;
     if (this.length > this.maxLength) throw this.tooLong();
@@ -77,12 +77,12 @@ class Writer {
     return text;
   }
 
-  /** What `JSON.stringify` would ask an array or a Date itself (a function elsewhere is refused as such): no flow code runs here. */
+  /** Methods that `JSON.stringify` would call on an array or a Date (a function elsewhere is refused as such): no flow code runs here. */
   private refuseOwnForm(value: HeapObject): void {
     const { props } = value;
     if (props === null) return;
     if (value instanceof ArrayObject && isCallable(props.toJSON)) throw this.refuse('an array with its own toJSON');
-    const own = value instanceof DateObject ? ASKED_OF_DATES.find((key) => key in props) : undefined;
+    const own = value instanceof DateObject ? DATE_METHODS.find((key) => key in props) : undefined;
     if (own) throw this.refuse(`a Date with its own ${own}`, 'Pass a string.');
   }
 
@@ -112,12 +112,12 @@ class Writer {
 
   private refuse(found: string, advice = ''): Error {
     const place = this.what + this.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
-    return this.vm.error('TypeError', `${place} is ${found}, which JSON cannot carry.${advice && ` ${advice}`}`);
+    return this.vm.error('TypeError', `${place} is ${found}, which JSON cannot hold.${advice && ` ${advice}`}`);
   }
 }
 
-/** Reads JSON text into flow values, without host recursion: payloads may be nested as deeply as they like. */
-export function readBorderJson(vm: Machine, text: string | undefined): Value {
+/** Reads JSON text into flow values, without host recursion: payloads may be nested to any depth. */
+export function readPayload(vm: Machine, text: string | undefined): Value {
   if (text === undefined) return undefined;
   vm.charge(text.length >> 4);
   vm.chargeBytes(text.length * 2);
@@ -144,13 +144,13 @@ export function fromHost(root: unknown): Value {
     return new PlainObject(props);
   };
   const value = convert(root as HostJson);
-  // Each object is filled when its turn comes; order within one object is what counts.
+  // The objects may be filled in any order; only the order of keys within each matters.
   while (work.length > 0) work.pop()!();
   return value;
 }
 
-/** A short text of any value for messages to people; never calls flow code. */
-export function glimpse(value: Value): string {
+/** A short string for any value, for messages; never calls flow code. */
+export function preview(value: Value): string {
   if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value;
   if (!(value instanceof HeapObject)) return String(value);
   if (value instanceof FunctionObject) return `function ${value.code.name}`;
