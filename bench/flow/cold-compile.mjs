@@ -1,4 +1,4 @@
-// Run in a fresh process: milliseconds to compile a program of 500 lines, first thing after start.
+// Runs in a fresh process: milliseconds to compile a program of 500 lines right after the start.
 
 import { readFileSync } from 'node:fs';
 import { compile } from '../../dist/esm/libs/flow/index.js';

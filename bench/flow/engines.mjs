@@ -1,4 +1,4 @@
-// One function per engine: takes a program, answers its value and the milliseconds it took.
+// One function per engine: runs a program and returns its value and the milliseconds it took.
 
 import JSInterpreter from 'js-interpreter';
 import { getQuickJS } from 'quickjs-emscripten';

@@ -1,4 +1,4 @@
-// The reference order flow, driven to its wait for approval: the run whose snapshot we quote.
+// The reference order flow, driven to its wait for approval: the run whose snapshot the documentation quotes.
 
 import { readFileSync } from 'node:fs';
 import { compile, restoreRun, startRun } from '../../dist/esm/libs/flow/index.js';
@@ -6,7 +6,7 @@ import { context, host } from './engines.mjs';
 
 const read = (name) => readFileSync(new URL(`./reference/${name}`, import.meta.url), 'utf8');
 
-/** Runs the flow until it waits for the signal and answers the program and the snapshot there. */
+/** Runs the flow until it waits for the signal and returns the program and the snapshot there. */
 export function waitingForApproval() {
   const program = compile(read('order.flow'), { file: 'order.flow' });
   const results = JSON.parse(read('order.tasks.json'));

@@ -7,7 +7,7 @@ import { holding, measureSnapshot, waitingForApproval } from './reference.mjs';
 import { programOf, workloads } from './workloads.mjs';
 
 const rounds = Number(process.env.ROUNDS ?? 7);
-// A worker lives long: the first rounds, in which V8 still compiles the dispatch loop, are run and left out.
+// A worker runs for a long time: the first rounds, in which V8 still compiles the dispatch loop, are not counted.
 const warmUp = 4;
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const dialects = { flow: 'flow', quickjs: 'es2023', es5: 'es5' };
@@ -44,5 +44,5 @@ console.table([
   { number: `compile ${compiles[0].lines} lines, cold (bar 150 ms)`, value: `${median(compiles.map((c) => c.ms)).toFixed(0)} ms` },
   { number: 'snapshot + restore, reference order (bar 100 µs)', value: `${snapshot.us.toFixed(1)} µs` },
   { number: 'snapshot of the reference order (bar 400 bytes)', value: `${snapshot.bytes} bytes` },
-  { number: 'snapshot + restore per object held, of 100 / 1,000 / 10,000 (linear: alike)', value: `${linear.join(' / ')} µs` },
+  { number: 'snapshot + restore per object held, of 100 / 1,000 / 10,000 (linear: equal)', value: `${linear.join(' / ')} µs` },
 ]);

@@ -1,4 +1,4 @@
-// The small programs every engine runs; `let`/`const` become `var` for the interpreter that knows ES5 only.
+// The small programs every engine runs; `let`/`const` become `var` for the interpreter that supports only ES5.
 
 export const workloads = {
   loop: { n: 300_000, source: (n) => `let s = 0; for (let i = 0; i < ${n}; i++) { s = (s + i * 3) % 1000003 } result(s)` },

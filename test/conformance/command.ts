@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { againstExpectation } from './expectation.js';
 import { type Golden, readGoldens } from './golden.js';
 import type { Outcome } from './outcome.js';
-import { askV8 } from './v8.js';
+import { runInV8 } from './v8.js';
 
 export interface ConformanceOptions {
   runs: number;
@@ -13,16 +13,16 @@ export interface ConformanceOptions {
   v8: boolean;
 }
 
-/** Answers whether everything agrees. */
+/** Returns whether everything agrees. */
 export async function runConformance({ runs, seed, only, write, v8 }: ConformanceOptions): Promise<boolean> {
   const goldens = readGoldens().filter(({ path }) => path.includes(only));
-  const outcomes = await askAboutGoldens(goldens);
+  const outcomes = await runGoldensInV8(goldens);
   if (write) {
     const count = goldens.filter((golden) => writeExpectation(golden, outcomes.get(golden))).length;
-    console.log(`${count} expectations written from V8's answers.`);
+    console.log(`${count} expectations written from V8's results.`);
     return true;
   }
-  // Loaded late, so that --write and --v8 work while Flow itself is broken.
+  // Imported late, so that --write and --v8 work while Flow itself is broken.
   const judgeGolden = v8 ? againstV8 : (await import('./compare.js')).judgeGolden;
   let wrong = 0;
   for (const golden of goldens) {
@@ -31,7 +31,7 @@ export async function runConformance({ runs, seed, only, write, v8 }: Conformanc
     wrong++;
     console.log(`${golden.path}\n  ${found.join('\n  ')}`);
   }
-  console.log(`Goldens: ${goldens.length}, of them asked of V8: ${outcomes.size}, with differences: ${wrong}`);
+  console.log(`Goldens: ${goldens.length}, run in V8 too: ${outcomes.size}, with differences: ${wrong}`);
   if (v8 || only !== '' || runs === 0) return wrong === 0;
   const { judgeGenerated } = await import('./judge-generated.js');
   const generated = await judgeGenerated({ runs, seed });
@@ -44,11 +44,11 @@ function againstV8(golden: Golden, outcome: Outcome | undefined): string[] {
   return outcome ? againstExpectation(golden, outcome) : [];
 }
 
-/** What V8 says about each golden that it can be asked about. */
-export async function askAboutGoldens(goldens: readonly Golden[]): Promise<Map<Golden, Outcome>> {
-  const asked = goldens.filter(({ askV8, errors }) => askV8 && errors.length === 0);
-  const outcomes = await askV8(asked);
-  return new Map(asked.map((golden, index) => [golden, outcomes[index]]));
+/** The outcomes in V8 of the goldens that can run there. */
+export async function runGoldensInV8(goldens: readonly Golden[]): Promise<Map<Golden, Outcome>> {
+  const runnable = goldens.filter(({ runsInV8, errors }) => runsInV8 && errors.length === 0);
+  const outcomes = await runInV8(runnable);
+  return new Map(runnable.map((golden, index) => [golden, outcomes[index]]));
 }
 
 function writeExpectation(golden: Golden, outcome: Outcome | undefined): boolean {

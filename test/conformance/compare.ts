@@ -1,11 +1,11 @@
-// Runs cases in every way and tells where they disagree: with each other, with V8, and with what a golden expects.
+// Runs cases in every way and reports where they disagree: with each other, with V8, and with what a golden expects.
 import { FlowSyntaxError } from '../../libs/flow/index.js';
 import { againstExpectation } from './expectation.js';
 import type { Case, Golden } from './golden.js';
 import { differences, type Outcome } from './outcome.js';
 import { compileCase, type FlowOutcome, runFlow, WAYS } from './run-flow.js';
 
-/** Everything that is wrong with a golden; an empty list is agreement. */
+/** Everything that is wrong with a golden; an empty array is agreement. */
 export function judgeGolden(golden: Golden, v8: Outcome | undefined): string[] {
   if (golden.errors.length > 0) return judgeRefusal(golden);
   const { found, straight } = judgeCase(golden, v8);

@@ -1,12 +1,12 @@
-// Holds what came out of a run against what its golden expects.
+// Compares the outcome of a run with what its golden expects.
 import type { Golden } from './golden.js';
 import { type Outcome, resultText } from './outcome.js';
 
-/** What a golden expects against what V8 says; also without Flow this tells whether the golden is right. */
+/** Works for the outcome in Flow and for that in V8, which shows whether the golden itself is right. */
 export function againstExpectation(golden: Golden, outcome: Outcome): string[] {
   const found: string[] = [];
   const result = resultText(outcome);
-  if (golden.stuck && outcome.status !== 'stuck') found.push(`expected to wait for ever, but it ${result}`);
+  if (golden.stuck && outcome.status !== 'stuck') found.push(`expected to wait forever, but it ${result}`);
   if (golden.expect !== undefined && result !== `returned ${golden.expect}`)
     found.push(`expected ${golden.expect}, but it ${result} ${outcome.error?.message ?? ''}`);
   if (golden.throws !== undefined && !isExpectedError(golden.throws, outcome)) {

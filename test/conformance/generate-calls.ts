@@ -1,4 +1,4 @@
-// Writes programs that call every built-in with unlikely receivers and arguments; what each call gives is part of the program's answer.
+// Writes programs that call every built-in with unlikely receivers and arguments; the result of each call is part of the program's result.
 import { FAMILIES } from '../../libs/flow/builtins/index.js';
 import { NamespaceObject, NativeFunction, type Value } from '../../libs/flow/vm/values.js';
 
@@ -20,7 +20,7 @@ const PRIMITIVES = [
   '1e21',
   '4294967295.5',
 ];
-const TEXTS = [
+const STRINGS = [
   "''",
   "'a'",
   "'abcabc'",
@@ -44,7 +44,7 @@ const ARRAYS = [
   'Object.freeze([2, 1])',
 ];
 const OBJECTS = ['{}', '{ a: 1, b: { c: 2 } }', "{ length: 2, 0: 'z', 1: 'y' }", "{ toString: () => 'ts', valueOf: () => 3 }"];
-const STUBBORN = '{ valueOf: () => ({}), toString: () => ({}) }';
+const UNCONVERTIBLE = '{ valueOf: () => ({}), toString: () => ({}) }';
 const COLLECTIONS = ["new Map([[1, 'x'], ['k', [1]]])", "new Set([1, 'a', NaN])", '[4, 5].values()', "new Map([['a', 1]]).entries()"];
 const DATES = ['new Date(0)', 'new Date(1700000000123)', 'new Date(NaN)'];
 const ERRORS = ["new Error('m')", "Object.assign(new TypeError('t'), { code: 5 })"];
@@ -60,7 +60,7 @@ const CALLBACKS = [
 
 const RECEIVERS: Record<string, readonly string[]> = {
   array: ARRAYS,
-  string: TEXTS,
+  string: STRINGS,
   number: ['(5)', '(-1.25)', '(1e21)', '(0.000001234)', 'NaN'],
   boolean: ['true'],
   date: DATES,
@@ -70,7 +70,7 @@ const RECEIVERS: Record<string, readonly string[]> = {
   error: ERRORS,
   object: ['({ a: 1, b: undefined })', '[1]', "'x'", 'new Map()'],
 };
-/** Functions are given only to what calls them: their text is one of the things Flow does not have. */
+/** Functions are passed only to what calls them: Flow cannot convert them to strings. */
 const TAKES_CALLBACK: Record<string, number> = {
   ...{
     every: 0,
@@ -88,15 +88,15 @@ const TAKES_CALLBACK: Record<string, number> = {
   },
   ...{ sort: 0, toSorted: 0, from: 1, groupBy: 1, replace: 1, replaceAll: 1, parse: 1, stringify: 1 },
 };
-const ANYTHING = [...PRIMITIVES, ...TEXTS, ...ARRAYS, ...OBJECTS, STUBBORN, ...COLLECTIONS, ...DATES, ...ERRORS];
+const ANYTHING = [...PRIMITIVES, ...STRINGS, ...ARRAYS, ...OBJECTS, UNCONVERTIBLE, ...COLLECTIONS, ...DATES, ...ERRORS];
 
 function poolOf(name: string, index: number, luck: number): readonly string[] {
-  // A later edition of JavaScript hands a third argument to the reviver of JSON.parse.
+  // A later edition of JavaScript passes a third argument to the reviver of JSON.parse.
   if (name === 'parse' && index === 1) return CALLBACKS.filter((each) => !each.includes('...all'));
   // JavaScript leaves the last digit of a power to the engine, and that of V8 has changed: 2 ** 2.5 differs between Node 20 and 24.
   if (name === 'pow' && index === 1) return ['0', '1', '2', '3', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', "'2'"];
   if (TAKES_CALLBACK[name] === index && luck > 0) return CALLBACKS;
-  // Primitives wrapped in objects are another of the things that Flow does not have.
+  // Flow has no primitives wrapped in objects.
   return name === 'assign' && index === 0 ? OBJECTS : ANYTHING;
 }
 

@@ -9,11 +9,11 @@ interface Scope {
   functions: string[];
 }
 
-/** Where a statement stands: what it may do there. */
+/** Where a statement is, and what it may do there. */
 interface Place {
   scope: Scope;
   isAsync: boolean;
-  /** Labels of the loops around, innermost last; empty inside a function of its own. */
+  /** Labels of the enclosing loops, innermost last; empty inside a nested function. */
   loops: string[];
   depth: number;
 }

@@ -1,10 +1,10 @@
-// Reads a golden: a small flow whose leading comments say what surrounds it and what must come out.
+// Reads a golden: a small flow whose leading comments describe what happens around it and its expected outcome.
 //
 //   // inputs: {"a": 1}                       the run's inputs, JSON
-//   // task charge: {"id": 7}                 the answer to a call (nothing after the colon: undefined); more lines, more calls; the last repeats
+//   // task charge: {"id": 7}                 the result of a call (nothing after the colon: undefined); more lines, more calls; the last repeats
 //   // task charge after 10s: 5               … only when the virtual clock has moved that far
 //   // task charge fails: Declined: no money  … a failure (or JSON: {"name", "message", "code", "data", "attempts"})
-//   // task charge never                      … no answer at all          (`workflow name …` does the same for children)
+//   // task charge never                      … it never ends              (`workflow name …` does the same for children)
 //   // signal go at 2: {"ok": true}           sent after two events; without `at`, when nothing else can happen
 //   // cancel at 1
 //   // withdrawn: 2                           the durable calls that Flow must have withdrawn by the end
@@ -12,15 +12,15 @@
 //   // expect: {"sum": 6}                     the return value as JSON text (`undefined` for none)
 //   // throws: TypeError                      the error's name, or `Name: message` when the flow made the message
 //   // log: line                              one per line of the run's log; when any is given all are compared
-//   // stuck                                  the run waits for ever
+//   // stuck                                  the run waits forever
 //   // error 3:7: text                        a compile error at that place whose message contains the text
-//   // v8: no – reason                        V8 cannot be asked (the behaviour is Flow's own)
+//   // v8: no – reason                        not run in V8 (the behaviour is Flow's own)
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorData } from '../../libs/flow/turn.js';
-import type { Answer, Script } from './timeline.js';
+import type { Script, ScriptedResult } from './timeline.js';
 
-/** A program with its surroundings; a generated one has no expectations but V8's answer. */
+/** A program with what happens around it; a generated one has no expectation except the outcome in V8. */
 export interface Case {
   path: string;
   source: string;
@@ -34,7 +34,7 @@ export interface Golden extends Case {
   stuck: boolean;
   log?: string[];
   errors: { line: number; column: number; text: string }[];
-  askV8: boolean;
+  runsInV8: boolean;
 }
 
 const FOLDER = join(import.meta.dirname, 'goldens');
@@ -48,10 +48,10 @@ export function readGoldens(): Golden[] {
   });
 }
 
-/** Reads one golden from its text. */
+/** Reads one golden from its source. */
 export function parseGolden(path: string, file: string, source: string): Golden {
-  const script: Script = { answers: {}, signals: [], withdrawn: [], muted: [] };
-  const golden: Golden = { path, file, source, script, stuck: false, errors: [], askV8: true };
+  const script: Script = { results: {}, signals: [], withdrawn: [], muted: [] };
+  const golden: Golden = { path, file, source, script, stuck: false, errors: [], runsInV8: true };
   for (const line of source.split('\n')) {
     const comment = /^\/\/ (.*)$/.exec(line)?.[1];
     if (comment !== undefined) readDirective(golden, comment.trimEnd());
@@ -76,16 +76,16 @@ function readDirective(golden: Golden, comment: string): void {
   else if (kind === 'stuck') golden.stuck = true;
   else if (kind === 'log') golden.log = [...(golden.log ?? []), first];
   else if (kind === 'withdrawn' || kind === 'muted') script[kind] = first.split(',').map(Number);
-  else if (kind === 'v8') golden.askV8 = !first.startsWith('no');
+  else if (kind === 'v8') golden.runsInV8 = !first.startsWith('no');
   else if (kind === 'cancel at') script.cancelAt = Number(first);
   else if (kind === 'task' || kind === 'workflow')
-    script.answers[first] = [...(script.answers[first] ?? []), readAnswer(second?.trim(), third)];
+    script.results[first] = [...(script.results[first] ?? []), readResult(second?.trim(), third)];
   else if (kind === 'signal')
     script.signals.push({ name: first, payload: third || undefined, at: second ? Number(second.trim().slice(3)) : undefined });
   else golden.errors.push({ line: Number(first), column: Number(second), text: third });
 }
 
-function readAnswer(how: string | undefined, text: string | undefined): Answer {
+function readResult(how: string | undefined, text: string | undefined): ScriptedResult {
   if (how === 'never') return { never: true };
   if (how === 'fails') return { error: readError(text ?? 'Error') };
   const value = text ? JSON.stringify(JSON.parse(text)) : undefined;

@@ -4,7 +4,7 @@ import { judgeCase, judgeGolden } from './compare.js';
 import { programFrom } from './generate.js';
 import { type Golden, parseGolden } from './golden.js';
 import { runFlow } from './run-flow.js';
-import { askV8 } from './v8.js';
+import { runInV8 } from './v8.js';
 
 const INSTALLING = 180_000;
 const golden = (source: string): Golden => parseGolden('spec', 'spec.flow', source);
@@ -15,7 +15,7 @@ const LOOP = golden(
 
 describe('the harness', () => {
   beforeAll(async () => {
-    await askV8([]);
+    await runInV8([]);
   }, INSTALLING);
 
   it('stores and restores at every suspension', () => {
@@ -25,19 +25,19 @@ describe('the harness', () => {
   });
 
   it('agrees with a golden that is right', async () => {
-    const [v8] = await askV8([LOOP]);
+    const [v8] = await runInV8([LOOP]);
     expect(judgeGolden(LOOP, v8)).toEqual([]);
   });
 
   it('reports a wrong expectation', async () => {
     const wrong = golden(LOOP.source.replace('expect: 10', 'expect: 11'));
-    const [v8] = await askV8([wrong]);
+    const [v8] = await runInV8([wrong]);
     expect(judgeGolden(wrong, v8)).toEqual([expect.stringContaining('expected 11')]);
   });
 
   it('reports another result, another call and another log line in V8', async () => {
     const changed = golden(LOOP.source.replace('sum = 0', 'sum = 1').replace("'t', i", "'t', i + 1").replace("'done'", "'end'"));
-    const [v8] = await askV8([changed]);
+    const [v8] = await runInV8([changed]);
     const { found } = judgeCase(LOOP, v8);
     expect(found.map((line) => line.split(':')[0])).toEqual(['result', 'calls', 'log']);
   });
@@ -52,23 +52,18 @@ describe('the harness', () => {
   });
 
   it('reads every directive of a golden', () => {
-    const {
-      script,
-      throws,
-      log,
-      askV8: asks,
-    } = golden(
+    const { script, throws, log, runsInV8 } = golden(
       '// inputs: {"a": 1}\n// task a after 10s: 5\n// task a fails: E: no\n// task b never\n// signal s at 2: 7\n// cancel at 3\n// throws: E\n// log: x\n// v8: no – why\n',
     );
     expect(script).toEqual({
       inputs: '{"a":1}',
-      answers: { a: [{ value: '5', afterMs: 10_000 }, { error: { name: 'E', message: 'no' } }], b: [{ never: true }] },
+      results: { a: [{ value: '5', afterMs: 10_000 }, { error: { name: 'E', message: 'no' } }], b: [{ never: true }] },
       signals: [{ name: 's', payload: '7', at: 2 }],
       cancelAt: 3,
       withdrawn: [],
       muted: [],
     });
-    expect([throws, log, asks]).toEqual(['E', ['x'], false]);
+    expect([throws, log, runsInV8]).toEqual(['E', ['x'], false]);
   });
 
   it('writes the same program from the same tape', () => {

@@ -1,10 +1,10 @@
-// Runs generated programs in every way; a seed makes the same programs again, and a failing one is made smaller before it is shown.
+// Runs generated programs in every way; a seed generates the same programs again, and a failing one is shrunk before it is shown.
 import fc from 'fast-check';
 import { judgeCase } from './compare.js';
 import { programFrom } from './generate.js';
 import { callsFrom } from './generate-calls.js';
 import type { Case } from './golden.js';
-import { askV8 } from './v8.js';
+import { runInV8 } from './v8.js';
 
 export interface GeneratedReport {
   programs: number;
@@ -13,9 +13,9 @@ export interface GeneratedReport {
 }
 
 const TAPE = fc.array(fc.nat(999), { minLength: 20, maxLength: 260, size: 'max' });
-/** V8 answers this many programs in one process. */
+/** V8 runs this many programs in one process. */
 const BATCH = 250;
-/** Enough to see a pattern; the rest would drown it. */
+/** Enough to see a pattern. */
 const MOST_FAILURES = 5;
 
 export async function judgeGenerated(options: { runs: number; seed?: number }): Promise<GeneratedReport> {
@@ -35,22 +35,22 @@ export async function judgeGenerated(options: { runs: number; seed?: number }): 
 
 async function judgeTapes(tapes: readonly number[][]): Promise<string[][]> {
   const cases = tapes.map((tape, index) => caseOf(tape, index));
-  const answers = await askV8(cases);
+  const outcomes = await runInV8(cases);
   return cases.map((each, index) => {
-    const { status, error } = answers[index];
-    if (status === 'refused') return [`the generator wrote no JavaScript: ${String(error)}`];
-    return judgeCase(each, answers[index]).found;
+    const { status, error } = outcomes[index];
+    if (status === 'refused') return [`the generated program is not valid JavaScript: ${String(error)}`];
+    return judgeCase(each, outcomes[index]).found;
   });
 }
 
-/** The first number of a tape says which kind of program it is. */
+/** The first number of a tape decides which kind of program it is. */
 function sourceOf(tape: readonly number[]): string {
   return (tape[0] ?? 0) % 4 === 1 ? callsFrom(tape.slice(1)) : programFrom(tape.slice(1));
 }
 
 function caseOf(tape: number[], index: number): Case {
-  const answers = { bad: [{ error: { name: 'Error', message: 'bad' } }], slow: [{ value: '50', afterMs: 3 }] };
-  return { path: `generated-${index}`, source: sourceOf(tape), script: { answers, signals: [], withdrawn: [], muted: [] } };
+  const results = { bad: [{ error: { name: 'Error', message: 'bad' } }], slow: [{ value: '50', afterMs: 3 }] };
+  return { path: `generated-${index}`, source: sourceOf(tape), script: { results, signals: [], withdrawn: [], muted: [] } };
 }
 
 /** Cuts the tape while it still fails. */

@@ -1,11 +1,11 @@
-// Holds docs/language.md to the truth: its examples run in Flow and in V8, its tables are those of the code.
+// Checks docs/language.md: its examples run in Flow and in V8, its tables match the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { REFUSALS } from '../../libs/flow/diagnostics/codes.js';
 import { RUN_ERRORS } from '../../libs/flow/diagnostics/error-codes.js';
 import { DEFAULT_LIMITS } from '../../libs/flow/limits.js';
-import { askAboutGoldens } from './command.js';
+import { runGoldensInV8 } from './command.js';
 import { judgeGolden } from './compare.js';
 import { type Golden, parseGolden } from './golden.js';
 import type { Outcome } from './outcome.js';
@@ -21,12 +21,12 @@ const examples = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => {
 describe('the examples of the language reference', () => {
   let outcomes: Map<Golden, Outcome>;
   beforeAll(async () => {
-    outcomes = await askAboutGoldens(examples);
+    outcomes = await runGoldensInV8(examples);
   }, 120_000);
 
-  it('are there', () => expect(examples.length).toBeGreaterThan(10));
+  it('exist', () => expect(examples.length).toBeGreaterThan(10));
 
-  it.each(examples.map((example) => [example.path, example] as const))('%s gives what it says', (_path, example) => {
+  it.each(examples.map((example) => [example.path, example] as const))('%s has the outcome that it states', (_path, example) => {
     expect(judgeGolden(example, outcomes.get(example))).toEqual([]);
   });
 });
@@ -36,7 +36,7 @@ describe('the tables of the language reference', () => {
     ['refusals', refusalTable()],
     ['limits', limitTable()],
     ['errors', errorTable()],
-  ])('%s are made from the code (RHYTHM_UPDATE_DOCS=1 writes them)', (name, table) => {
+  ])('%s match the code (RHYTHM_UPDATE_DOCS=1 writes them)', (name, table) => {
     const section = new RegExp(`(<!-- ${name}: [^\\n]*\\n)(.*?)(<!-- /${name} -->)`, 's');
     const current = readFileSync(FILE, 'utf8');
     if (process.env.RHYTHM_UPDATE_DOCS)

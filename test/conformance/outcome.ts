@@ -1,4 +1,4 @@
-// What came out of a run, in the form in which the ways of running it are compared.
+// The outcome of a run, in the form in which the ways of running it are compared.
 import type { ErrorData, JsonText } from '../../libs/flow/turn.js';
 
 export interface Outcome {

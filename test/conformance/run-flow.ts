@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.js';
 import { withShow } from './show.js';
 import { START, Timeline } from './timeline.js';
 
-/** `recompiled` continues with another program of the same text, stored and loaded; `sliced` yields to the host after every few instructions; `batched` hands in all events that are at hand at once. */
+/** `recompiled` continues with another program of the same source, stored and loaded; `sliced` yields to the host after every few instructions; `batched` passes all events that are ready at once. */
 export type Way = 'straight' | 'restored' | 'recompiled' | 'batched' | 'sliced';
 export const WAYS: readonly Way[] = ['straight', 'restored', 'recompiled', 'batched', 'sliced'];
 
@@ -28,7 +28,7 @@ export interface FlowOutcome extends Outcome {
   restores: number;
 }
 
-// Small, so that the goldens of limits end soon; every limit is the same kind of wall at any height.
+// Small, so that the goldens of limits end soon; a limit works the same at any size.
 const LIMITS = { ...DEFAULT_LIMITS, fuelPerTurn: 2_000_000, heapBytes: 8 * 1024 * 1024 };
 
 const CONTEXT: FlowContext = {
@@ -64,7 +64,7 @@ class Drive {
   private readonly limits;
   private program: Program;
   private run: FlowRun;
-  /** Signals that no wait has taken yet; the surroundings hand them in again at every turn. */
+  /** Signals that no wait has taken yet; they are passed in again at every turn. */
   private kept: SignalEvent[] = [];
 
   constructor(
@@ -107,8 +107,8 @@ class Drive {
       (signal) => !consumedSignals.some(({ key }) => key === signal.key),
     );
     for (const effect of result.effects) {
-      this.timeline.note(effect);
-      // What the machine itself notes when a run ends is no output of the flow.
+      this.timeline.record(effect);
+      // What the VM itself logs when a run ends is not output of the flow.
       if (effect.kind === 'log' && !effect.message.startsWith('The run ended')) this.outcome.log.push(`${effect.level}: ${effect.message}`);
       if (effect.kind === 'withdraw') this.outcome.withdrawn.push(effect.id);
     }

@@ -1,4 +1,4 @@
-// Adds the describer of values (show.flow) to a program that uses it; at the end, so that lines keep their numbers.
+// Adds show.flow, which describes values, to a program that uses it; at the end, so that lines keep their numbers.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

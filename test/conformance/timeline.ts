@@ -3,10 +3,10 @@
 import type { Effect, ErrorData, FlowEvent, JsonText } from '../../libs/flow/turn.js';
 
 /** How one call of a task or child workflow ends. */
-export interface Answer {
+export interface ScriptedResult {
   value?: JsonText;
   error?: ErrorData;
-  /** Virtual milliseconds until it ends; without it, the call is answered in call order. */
+  /** Virtual milliseconds until it ends; without it, calls end in call order. */
   afterMs?: number;
   never?: boolean;
 }
@@ -18,16 +18,16 @@ export interface ScriptedSignal {
   at?: number;
 }
 
-/** What the surroundings of a golden do. */
+/** What happens around a golden. */
 export interface Script {
   inputs?: JsonText;
-  /** Answers per task or workflow name, one per call; the last one repeats. Without any, a call answers with its input. */
-  answers: Record<string, Answer[]>;
+  /** Per task or workflow name, one per call; the last one repeats. Without any, a call returns its input. */
+  results: Record<string, ScriptedResult[]>;
   signals: ScriptedSignal[];
   cancelAt?: number;
-  /** Signal waits that Flow gives up because nobody can observe them; V8 has no such knowledge and is told. */
+  /** Signal waits that Flow withdraws because their outcome cannot be observed; V8 cannot know, so they are listed here. */
   withdrawn: number[];
-  /** The same of waits that Flow keeps for their timeout. */
+  /** The same for waits that Flow keeps for their timeout. */
   muted: number[];
 }
 
@@ -40,7 +40,7 @@ export const START = Date.UTC(2026, 0, 1);
 
 export class Timeline {
   now = START;
-  /** Every durable call in the order it was made, as text that both sides can compare. */
+  /** Every durable call in the order it was made, as a string that both sides can compare. */
   readonly calls: string[] = [];
   private readonly ready: FlowEvent[] = [];
   private readonly due: Due[] = [];
@@ -57,19 +57,19 @@ export class Timeline {
     this.signals = script.signals.slice();
   }
 
-  /** From here on nothing is noted: the run is over. */
+  /** From here on nothing is recorded: the run is over. */
   close(): void {
     this.closed = true;
   }
 
-  /** Takes note of a durable call; other effects change nothing here: a late event of a withdrawn call is sent all the same. */
-  note(effect: Effect): void {
+  /** Records a durable call; other effects change nothing here: a late event of a withdrawn call is still sent. */
+  record(effect: Effect): void {
     if (this.closed) return;
     switch (effect.kind) {
       case 'task':
       case 'workflow':
         this.calls.push(`${effect.id} ${effect.kind} ${effect.name} ${effect.input ?? ''} ${JSON.stringify(sorted(effect.options))}`);
-        this.answer(effect.id, effect.name, effect.input);
+        this.finish(effect.id, effect.name, effect.input);
         return;
       case 'timer': {
         const at = 'at' in effect ? effect.at : this.now + effect.delayMs;
@@ -78,7 +78,7 @@ export class Timeline {
         return;
       }
       case 'wait':
-        // Not listed: a wait that a signal at hand answers in its own turn never leaves the VM.
+        // Not listed: a wait that a stored signal resolves in its own turn never leaves the VM.
         if (effect.timeoutMs !== undefined) this.due.push({ at: this.now + effect.timeoutMs, event: { kind: 'timeout', id: effect.id } });
         return;
       case 'cancel':
@@ -97,7 +97,7 @@ export class Timeline {
   batch(): FlowEvent[] {
     const events: FlowEvent[] = [];
     for (;;) {
-      // What is asked for in the turn of a cancel, before it, is never started: that would make a difference.
+      // What is requested in the turn of a cancel, before it, is never started: that would make a difference.
       if (events.length > 0 && this.script.cancelAt === this.delivered) break;
       const event = this.scripted() ?? this.ready.shift();
       if (event === undefined) break;
@@ -120,15 +120,15 @@ export class Timeline {
     return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, hex);
   }
 
-  private answer(id: number, name: string, input: JsonText | undefined): void {
-    const answers = this.script.answers[name];
+  private finish(id: number, name: string, input: JsonText | undefined): void {
+    const results = this.script.results[name];
     const count = this.used[name] ?? 0;
     this.used[name] = count + 1;
-    const answer: Answer = answers?.[Math.min(count, answers.length - 1)] ?? { value: input };
-    if (answer.never) return;
-    const event: FlowEvent = answer.error ? { kind: 'failed', id, error: answer.error } : { kind: 'completed', id, value: answer.value };
-    if (answer.afterMs === undefined) this.ready.push(event);
-    else this.due.push({ at: this.now + answer.afterMs, event });
+    const result: ScriptedResult = results?.[Math.min(count, results.length - 1)] ?? { value: input };
+    if (result.never) return;
+    const event: FlowEvent = result.error ? { kind: 'failed', id, error: result.error } : { kind: 'completed', id, value: result.value };
+    if (result.afterMs === undefined) this.ready.push(event);
+    else this.due.push({ at: this.now + result.afterMs, event });
   }
 
   private scripted(): FlowEvent | undefined {

@@ -1,4 +1,4 @@
-// Runs a list of cases in V8 (Node 24, UTC) with the durable calls stubbed, and prints what came out. Reads and writes JSON.
+// Runs a list of cases in V8 (Node 24, UTC) with the durable calls stubbed, and prints the outcomes. Reads and writes JSON.
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextMacrotask } from 'node:timers/promises';
 import { formatWithOptions } from 'node:util';
@@ -44,7 +44,7 @@ async function runCase({ source, script }) {
   } catch (error) {
     return { status: 'refused', error: `${error.name}: ${error.message}`, calls: [], log };
   }
-  // A run is over when its main body settles; what other branches do in the same breath is not part of it.
+  // A run is over when its main body settles; what other branches do at the same time is not part of it.
   const over = () => {
     Object.freeze(log);
     timeline.close();
@@ -67,7 +67,7 @@ async function runCase({ source, script }) {
   return { ...outcome, calls: timeline.calls, log };
 }
 
-// The two entry forms of a flow, as the ordinary JavaScript they stand for.
+// The two entry forms of a flow, as the equivalent ordinary JavaScript.
 function entry(source) {
   if (/^workflow\s*\(/m.test(source))
     return `${source.replace(/^workflow\s*\(/m, 'async function workflow$(')}\n;return workflow$(Context, Inputs);`;

@@ -1,4 +1,4 @@
-// The durable calls of a flow as plain promises in V8, answered by the events of a timeline.
+// The durable calls of a flow as plain promises in V8, settled by the events of a timeline.
 
 class FlowError extends Error {
   constructor(message, options) {
@@ -12,26 +12,26 @@ class TimeoutError extends FlowError {}
 class CancelledError extends FlowError {}
 
 export function durableCalls(timeline, lost) {
-  /** Unanswered calls by number. */
+  /** Pending calls by number. */
   const pending = new Map();
-  const atHand = [];
+  const stored = [];
   const promises = new WeakSet();
   let count = 0;
 
   function start(effect, Failure) {
     const { promise, resolve, reject } = Promise.withResolvers();
     const id = ++count;
-    const lateness = `No signal "${effect.signal}" arrived within ${effect.timeoutMs / 3_600_000}h`;
+    const timeoutMessage = `No signal "${effect.signal}" arrived within ${effect.timeoutMs / 3_600_000}h`;
     pending.set(id, {
       resolve,
       reject,
       Failure,
-      lateness,
+      timeoutMessage,
       signal: effect.kind === 'wait' && !lost.includes(id) ? effect.signal : undefined,
     });
     promises.add(promise);
-    timeline.note({ ...effect, id });
-    return Object.assign(promise, { cancel: () => timeline.note({ kind: 'cancel', id }) });
+    timeline.record({ ...effect, id });
+    return Object.assign(promise, { cancel: () => timeline.record({ kind: 'cancel', id }) });
   }
   const run =
     (kind, Failure) =>
@@ -41,8 +41,8 @@ export function durableCalls(timeline, lost) {
   const until = (date) => start({ kind: 'timer', at: Number(date) });
   const when = (name, options = {}) => {
     const promise = start({ kind: 'wait', signal: name, timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout) });
-    const index = atHand.findIndex((signal) => signal.name === name);
-    if (index >= 0) deliver(count, atHand.splice(index, 1)[0]);
+    const index = stored.findIndex((signal) => signal.name === name);
+    if (index >= 0) deliver(count, stored.splice(index, 1)[0]);
     return promise;
   };
   const Task = {
@@ -75,14 +75,14 @@ export function durableCalls(timeline, lost) {
     if (event.kind === 'signal') {
       const waiting = [...pending].find(([, call]) => call.signal === event.name);
       if (waiting) deliver(waiting[0], event);
-      else atHand.push(event);
+      else stored.push(event);
       return;
     }
     const call = pending.get(event.id);
     if (!call) return;
     pending.delete(event.id);
     if (event.kind === 'timer') call.resolve();
-    else if (event.kind === 'timeout') call.reject(new TimeoutError(call.lateness));
+    else if (event.kind === 'timeout') call.reject(new TimeoutError(call.timeoutMessage));
     else if (event.kind === 'completed') call.resolve(parsed(event.value));
     else call.reject(errorFrom(event.error, call.Failure));
   }

@@ -1,4 +1,4 @@
-// Asks V8 (Node 24) what a list of programs means: one child process for all of them.
+// Runs programs in V8 (Node 24), all of them in one child process.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureOracle } from '../oracle/ensure-oracle.js';
@@ -6,11 +6,11 @@ import type { Case } from './golden.js';
 import type { Outcome } from './outcome.js';
 import { withShow } from './show.js';
 
-/** A program that never ends in V8 is a mistake of its author. */
+/** No program of these may run forever in V8. */
 const TIMEOUT_MS = 120_000;
 
-/** What V8 answers for each case, in their order. */
-export async function askV8(cases: readonly Case[]): Promise<Outcome[]> {
+/** The outcome of each case in V8, in their order. */
+export async function runInV8(cases: readonly Case[]): Promise<Outcome[]> {
   const node = await ensureOracle();
   const request = JSON.stringify(cases.map(({ source, script }) => ({ source: withShow(source), script })));
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'v8-child.mjs')];

@@ -1,4 +1,4 @@
-// Finds the Node 24 that judges the language tests, and installs it on first use.
+// Finds the Node 24 that the language tests compare Flow with, and installs it on first use.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const FOLDER = dirname(fileURLToPath(import.meta.url));
 
-/** Answers the path of the Node 24 binary. Safe to call from several processes at once. */
+/** Returns the path of the Node 24 binary. Safe to call from several processes at once. */
 export async function ensureOracle(): Promise<string> {
   const name = nodePackage();
   const wanted = JSON.parse(await readFile(join(FOLDER, 'package.json'), 'utf8')).optionalDependencies[name];
   if (wanted === undefined)
-    throw new Error(`npm has no Node 24 for ${process.platform} ${process.arch}: the language tests cannot ask V8 here.`);
+    throw new Error(`npm has no Node 24 for ${process.platform} ${process.arch}: the language tests cannot run V8 here.`);
   const isThere = async () => (await installedVersion(name)) === wanted;
   if (!(await isThere())) await install(isThere);
-  if (!(await isThere())) throw new Error(`npm ci in test/oracle did not bring ${name}@${wanted}. Is the registry reachable?`);
+  if (!(await isThere())) throw new Error(`npm ci in test/oracle did not install ${name}@${wanted}. Is the registry reachable?`);
   return nodeBinary(FOLDER, name);
 }
 

@@ -17,13 +17,13 @@ function plain(tree: unknown): unknown {
 }
 
 describe('the syntax tree', () => {
-  it.each(ACCEPTED.map((source) => [JSON.stringify(source), source]))('is the one of acorn for %s', (_, source) => {
+  it.each(ACCEPTED.map((source) => [JSON.stringify(source), source]))('is that of acorn for %s', (_, source) => {
     const { ast, faults } = parse(source);
     expect(faults).toEqual([]);
     expect(plain(ast)).toEqual(acornTree(source));
   });
 
-  it('is the one of acorn for every golden program that Flow accepts', () => {
+  it('is that of acorn for every golden program that Flow accepts', () => {
     const folder = new URL('../conformance/goldens/', import.meta.url);
     const different: string[] = [];
     let same = 0;

@@ -1,4 +1,4 @@
-// Laws of the parser over generated sources: acorn's tree for what both accept, advice for what only acorn accepts, no crash for anything.
+// Properties of the parser for generated sources: acorn's tree for what both accept, advice for what only acorn accepts, no crash for anything.
 
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ const LEFT_OUT = new Set([
   ...['FLOW_TAGGED_TEMPLATE', 'FLOW_IMPORT', 'FLOW_EXPORT', 'FLOW_EVAL', 'FLOW_ARGUMENTS', 'FLOW_DEBUGGER', 'FLOW_FOR_AWAIT', 'FLOW_PROTO'],
   ...['FLOW_LOCALE', 'FLOW_MISSING_AWAIT', 'FLOW_HTML_COMMENT', 'FLOW_HASHBANG', 'FLOW_ENTRY_PLACE', 'FLOW_ENTRY_MIXED'],
 ]);
-/** Names are the business of the scopes, not of the parser. */
+/** Names are checked by the resolver, not by the parser. */
 const ABOUT_NAMES = /already been declared|Argument name clash/;
 /** Acorn reads a slash after the name `of` as a regular expression; V8 and Flow divide. */
 const SLASH_AFTER_OF = /\bof\s*\//;
@@ -36,7 +36,7 @@ function acorn(source: string): { tree?: unknown; error?: string } {
   }
 }
 
-/** What both sides say about a source, as the laws see it. */
+/** Compares what both sides make of a source. */
 function compare(source: string): 'same' | 'refused' | 'skipped' {
   const ours = flow(source);
   if (SLASH_AFTER_OF.test(source)) return 'skipped';
@@ -55,7 +55,7 @@ function compare(source: string): 'same' | 'refused' | 'skipped' {
 }
 
 describe('the parser', () => {
-  it('gives the tree of acorn for generated programs', () => {
+  it('produces the tree of acorn for generated programs', () => {
     let same = 0;
     fc.assert(
       fc.property(program, (source) => {
@@ -63,11 +63,11 @@ describe('the parser', () => {
       }),
       { numRuns: RUNS / 3 },
     );
-    // The generator must reach the law: most of its programs are programs.
+    // Most of the generated programs must be valid, or the test shows nothing.
     expect(same).toBeGreaterThan(RUNS / 5);
   });
 
-  it('accepts of damaged programs only what acorn accepts, and refuses the rest with a reason', () => {
+  it('accepts a damaged program only if acorn does, and refuses the others with a reason', () => {
     const counts = { same: 0, refused: 0, skipped: 0 };
     fc.assert(
       fc.property(damaged, (source) => {
@@ -79,7 +79,7 @@ describe('the parser', () => {
     expect(counts.refused).toBeGreaterThan(0);
   });
 
-  it('answers any text with a tree or with diagnostics that have a place', () => {
+  it('returns a tree or diagnostics with a place for any text', () => {
     const characters = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),

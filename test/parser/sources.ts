@@ -1,4 +1,4 @@
-// Generators of source text: whole programs by construction, and programs that were damaged.
+// Generators of sources: programs that are valid by construction, and damaged ones.
 
 import fc from 'fast-check';
 import { ACCEPTED } from './accepted.js';
@@ -91,7 +91,7 @@ const grammatical = fc.letrec<{ expression: string; operand: string; pattern: st
   ),
 }));
 
-const SHREDS = [
+const FRAGMENTS = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: this is source text.
   ...'async await of in let const => = ( ) [ ] { } , ; ... ?. ? : ?? || && ** - ++ -- / /= a b 1 "s" `t` `${ }` function if else for while do'.split(
     ' ',
@@ -130,12 +130,12 @@ export const program = fc.array(grammatical.statement, { minLength: 1, maxLength
   return statements.join('\n').replaceAll('@', () => `v${count++}`);
 });
 
-/** Accepted programs with pieces removed, repeated, exchanged or put in. */
+/** Accepted programs with pieces removed, replaced or inserted. */
 export const damaged = fc
   .tuple(
     fc.constantFrom(...ACCEPTED),
     fc.constantFrom('', ...ACCEPTED),
-    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.constantFrom('', ...SHREDS), fc.boolean()), { minLength: 1, maxLength: 4 }),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.constantFrom('', ...FRAGMENTS), fc.boolean()), { minLength: 1, maxLength: 4 }),
   )
   .map(([first, second, edits]) => {
     const pieces = `${first}\n${second}`.match(/\s+|[\p{ID_Continue}$.]+|[^\s\p{ID_Continue}]/gu) ?? [];

@@ -1,4 +1,4 @@
-// A flow with an allow-list names only the tasks, workflows and queues on it, whatever road it takes.
+// A flow with an allow-list can use only the tasks, workflows and queues on it, however it names them.
 import { describe, expect, it } from '@jest/globals';
 import { compile, type FlowAllowList, restoreRun, startRun } from '../../libs/flow/index.js';
 import { CONTEXT, turnOf } from '../support/flow-driver.js';
@@ -15,7 +15,7 @@ describe('an allow-list', () => {
     `await Task.run('mail', 1, { queue: 'slow' })`,
     `await task('mail')`,
     `await Workflow.run('child', 1, { queue: 'slow' })`,
-  ])('lets pass %s', (source) => {
+  ])('allows %s', (source) => {
     expect(runWith(source)).toMatchObject({ status: 'suspended', effects: [{ id: 1 }] });
   });
 
@@ -47,7 +47,7 @@ describe('an allow-list', () => {
     `await Task.run({ toString: () => 'mail' })`,
     `let n = 0; await Task.run({ toString: () => (n++ ? 'charge' : 'mail') })`,
     `const o = JSON.parse('{"__proto__":{"queue":"fast"}}'); await Task.run('mail', 1, o)`,
-  ])('stops %s', (source) => {
+  ])('refuses %s', (source) => {
     expect(runWith(source)).toMatchObject({ status: 'failed', error: { name: 'TypeError' }, effects: [] });
   });
 
@@ -56,7 +56,7 @@ describe('an allow-list', () => {
     expect(result).toMatchObject({ status: 'completed', output: '"went on"', effects: [] });
   });
 
-  it('is named with what it lists', () => {
+  it('is shown in the message', () => {
     expect(runWith(`await Task.run('charge')`)).toMatchObject({
       error: { message: 'Task "charge" is not allowed for this flow: its allow.tasks lists mail' },
     });
@@ -71,7 +71,7 @@ describe('an allow-list', () => {
     }
   });
 
-  it('is asked for again after a restore, and the newer one counts', () => {
+  it('is passed in again at a restore, and the new one applies', () => {
     const program = compile(`await Task.run('mail'); await Task.run('mail')`);
     const run = startRun(program, { context: CONTEXT, allow: ALLOW });
     turnOf(run);
@@ -79,7 +79,7 @@ describe('an allow-list', () => {
     expect(turnOf(restored, [{ kind: 'completed', id: 1 }])).toMatchObject({ status: 'failed', error: { name: 'TypeError' }, effects: [] });
   });
 
-  it('cannot be widened by a snapshot: what a flow asks for comes from its program only', () => {
+  it('cannot be widened by a snapshot: what a flow requests comes only from its program', () => {
     const program = compile(`await Task.run('mail'); return 1`);
     const run = startRun(program, { context: CONTEXT, allow: ALLOW });
     turnOf(run);

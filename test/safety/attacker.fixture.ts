@@ -3,7 +3,7 @@ import { compile, type FlowHost, startRun, type TurnResult } from '../../libs/fl
 import { ATTACKS } from './exhaustion-attacks.js';
 
 const CONTEXT = { executionId: 'run', rootId: 'run', parentId: null, workflow: 'attack', version: 'v1', startedAt: 0, tags: [] };
-// A fifth of what a run has by default, so that the suite ends soon: every limit is the same kind of wall at any height.
+// A fifth of what a run has by default, so that the suite ends soon: a limit works the same at any size.
 const LIMITS = { fuelPerTurn: 10_000_000, heapBytes: 32 * 1024 * 1024 };
 let seed = 1;
 const host: FlowHost = {

@@ -1,4 +1,4 @@
-// Cancelling a hostile run: it may clean up, but it can neither refuse to end nor get past a limit on its way.
+// Cancelling a hostile run: it may clean up, but it can neither refuse to end nor exceed a limit meanwhile.
 import { describe, expect, it } from '@jest/globals';
 import type { FlowEvent } from '../../libs/flow/index.js';
 import { begin, turnOf } from '../support/flow-driver.js';
@@ -7,7 +7,7 @@ const LIMITS = { fuelPerTurn: 3_000_000, heapBytes: 4 * 1024 * 1024, pendingEffe
 const CANCEL: FlowEvent = { kind: 'cancel', reason: 'enough' };
 
 describe('a cancelled run', () => {
-  it('learns of it at its await, once, and may clean up', () => {
+  it('gets an error at its await, once, and may clean up', () => {
     const { run } = begin(`try { await Timer.sleep('1h') } catch (e) { await Task.run('undo', e.name + ': ' + e.message) } return 'clean'`);
     expect(turnOf(run, [CANCEL])).toMatchObject({
       status: 'suspended',
@@ -20,17 +20,17 @@ describe('a cancelled run', () => {
   });
 
   it.each([
-    ['loops for ever', `for (;;) try { await Timer.sleep('1h') } catch { for (;;) {} }`, 'FLOW_LIMIT_FUEL'],
-    ['loops for ever in finally', `try { await Timer.sleep('1h') } finally { for (;;) {} }`, 'FLOW_LIMIT_FUEL'],
+    ['loops forever', `for (;;) try { await Timer.sleep('1h') } catch { for (;;) {} }`, 'FLOW_LIMIT_FUEL'],
+    ['loops forever in finally', `try { await Timer.sleep('1h') } finally { for (;;) {} }`, 'FLOW_LIMIT_FUEL'],
     ['fills the heap', `try { await Timer.sleep('1h') } catch { let s = 'x'; for (;;) s += s }`, 'FLOW_LIMIT_HEAP'],
-    ['starts tasks for ever', `try { await Timer.sleep('1h') } catch { for (;;) Task.run('x') }`, 'FLOW_LIMIT_PENDING_EFFECTS'],
-    ['recurses for ever', `try { await Timer.sleep('1h') } catch { const f = () => f(); f() }`, 'FLOW_LIMIT_CALL_DEPTH'],
+    ['starts tasks forever', `try { await Timer.sleep('1h') } catch { for (;;) Task.run('x') }`, 'FLOW_LIMIT_PENDING_EFFECTS'],
+    ['recurses forever', `try { await Timer.sleep('1h') } catch { const f = () => f(); f() }`, 'FLOW_LIMIT_CALL_DEPTH'],
   ])('that %s ends at a limit', (_what, source, code) => {
     const { run } = begin(source, { limits: LIMITS });
     expect(turnOf(run, [CANCEL])).toMatchObject({ status: 'failed', error: { name: 'LimitError', code } });
   });
 
-  it('that ignores it waits for something the engine can see, so that the grace period bounds it', () => {
+  it('that ignores it suspends again, so that the engine can end it after the grace period', () => {
     const { run } = begin(`for (;;) try { await Timer.sleep('1h') } catch {}`);
     for (let id = 2; id < 20; id++)
       expect(turnOf(run, [CANCEL])).toMatchObject({ status: 'suspended', effects: [{ kind: 'withdraw' }, { kind: 'timer', id }] });
@@ -84,7 +84,7 @@ describe('a limit', () => {
     });
   });
 
-  it('leaves the effects that were asked for before it, numbered', () => {
+  it('keeps the numbered effects that were requested before it', () => {
     const { result } = begin(`Task.run('a'); Task.run('b'); for (;;) {}`, { limits });
     expect(result.effects).toMatchObject([
       { kind: 'task', id: 1 },

@@ -1,4 +1,4 @@
-// A stored program that somebody edited is refused, or only its own run fails: never a crash, a hang or a host exception.
+// An edited stored program is refused, or only its own run fails: no crash, no hang, no host exception.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, FlowSnapshotError, loadProgram, saveProgram, startRun } from '../../libs/flow/index.js';
@@ -57,7 +57,7 @@ const edited = (edit: (program: Editable) => void): string => {
   return JSON.stringify(program);
 };
 
-/** A main body of this code alone, so that nothing else can be what is refused. */
+/** A main body of this code alone, so that nothing else in it can be refused. */
 const withCode = (code: number[]): string =>
   edited(({ functions: [main] }) => Object.assign(main, { code, handlers: [], live: [], locals: [] }));
 
@@ -70,10 +70,10 @@ describe('a stored program', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['cut off', text.slice(0, text.length / 2)],
     ['null', 'null'],
-    ['a list', '[]'],
+    ['an array', '[]'],
     ['another version', edited((p) => (p.version = 99))],
     ['without functions', edited((p) => (p.functions = []))],
     ['with an object among its constants', edited((p) => p.constants.push({ toString: 1 }))],
@@ -83,17 +83,17 @@ describe('a stored program', () => {
     ['with a jump into an instruction', withCode([JUMP, 3, JUMP, 4, 2, 101])],
     ['with a jump to itself', withCode([JUMP, 0])],
     ['with a loop that costs nothing', withCode([LOOP, 0, 0])],
-    ['with a loop that gives fuel', withCode([LOOP, 0, -1_000_000])],
-    ['with code that ends in the air', withCode([2])],
+    ['with a loop that adds fuel', withCode([LOOP, 0, -1_000_000])],
+    ['with code that does not end', withCode([2])],
     ['with an operand cut off', withCode([JUMP])],
     ['with an empty stack', withCode([101])],
-    ['that understates its stack', edited((p) => (p.functions[0].stack = 0))],
+    ['that declares too small a stack', edited((p) => (p.functions[0].stack = 0))],
     ['whose main body cannot wait', edited((p) => (p.functions[0].isAsync = false))],
     ['with a million variables', edited((p) => (p.functions[0].slots = 1_000_000))],
     ['with a handler before its region', edited((p) => (p.functions[1].handlers[2] = 0))],
-    ['with an await where none is', edited((p) => (p.functions[1].live[0].at = 1))],
-    ['with a variable that its maker does not have', edited((p) => (p.functions[1].captures[0] = 9_999))],
-    ['with a variable of nobody', edited((p) => (p.functions[1].captures[0] = -9_999))],
+    ['with an await that does not exist', edited((p) => (p.functions[1].live[0].at = 1))],
+    ['with a variable that its creator does not have', edited((p) => (p.functions[1].captures[0] = 9_999))],
+    ['with a captured variable that does not exist', edited((p) => (p.functions[1].captures[0] = -9_999))],
   ])('is refused %s', (_what, damaged) => {
     expect(damaged).not.toBe(text);
     expect(outcomeOf(damaged)).toBe('refused');

@@ -1,4 +1,4 @@
-// Snapshots that were edited with care, to make a machine write where it should not or never end: refused, or only their own run fails.
+// Carefully edited snapshots, meant to make a VM write where it should not or never end: refused, or only their own run fails.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, type Program, restoreRun } from '../../libs/flow/index.js';
@@ -68,10 +68,10 @@ describe('an edited snapshot', () => {
     ['a built-in that does not exist', 7, /Math\.max/, '__proto__'],
     ['an error kind that does not exist', 5, /TypeError/, 'constructor'],
     ['a next number that is not exact', 0, /^\[2,("\w+"),2,/, '[2,$1,9007199254740991,'],
-    ['a next number that was given away', 0, /^\[2,("\w+"),2,/, '[2,$1,1,'],
+    ['a next number that was assigned before', 0, /^\[2,("\w+"),2,/, '[2,$1,1,'],
     ['another format', 0, /^\[2,/, '[-1,'],
-    ['a format that is no number', 0, /^\[2,/, '["__proto__",'],
-    ['a program that is no string', 0, /"\w{12}"/, '{}'],
+    ['a format that is not a number', 0, /^\[2,/, '["__proto__",'],
+    ['a program that is not a string', 0, /"\w{12}"/, '{}'],
     ['the name of another program', 0, /"\w{12}"/, '"__proto__"'],
   ])('is refused: %s', (_what, at, from, to) => {
     const { program, text, events } = CASES[at];

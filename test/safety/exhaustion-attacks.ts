@@ -31,25 +31,25 @@ const TIME: Attack[] = [
   },
   { name: 'catch and go on', source: 'for (;;) { try { for (;;) {} } catch {} finally { for (;;) {} } }', ends: LIMIT },
   {
-    name: 'a sort whose comparison lies',
+    name: 'a sort with an inconsistent comparison',
     source: 'const a = Array.from({ length: 2e5 }, (_, i) => i); for (;;) a.sort(() => 1 - 2 * Math.random())',
     ends: LIMIT,
   },
   { name: 'shift and unshift in a loop', source: 'const a = Array(1e6).fill(0); for (;;) { a.shift(); a.unshift(0) }', ends: LIMIT },
   { name: 'splice in a loop', source: 'const a = Array(1e6).fill(0); for (;;) a.splice(1, 1, 0)', ends: LIMIT },
   { name: 'spread in a loop', source: 'let a = Array(1e5).fill(0); for (;;) a = [...a]', ends: LIMIT },
-  { name: 'comparing long texts with ===', source: `${a5m} let n = 0; for (;;) if (a === b) n++`, ends: LIMIT },
-  { name: 'comparing long texts with <', source: `${a5m} let n = 0; for (;;) if (a < b) n++`, ends: LIMIT },
-  { name: 'comparing long texts with ==', source: `${a5m} let n = 0; for (;;) if (a == b) n++`, ends: LIMIT },
-  { name: 'comparing long texts in a switch', source: `${a5m} let n = 0; for (;;) switch (a) { case b: n++ }`, ends: LIMIT },
-  { name: 'searching an array for a long text', source: `${a5m} return Array(1e6).fill(a).includes(b)`, ends: LIMIT },
+  { name: 'comparing long strings with ===', source: `${a5m} let n = 0; for (;;) if (a === b) n++`, ends: LIMIT },
+  { name: 'comparing long strings with <', source: `${a5m} let n = 0; for (;;) if (a < b) n++`, ends: LIMIT },
+  { name: 'comparing long strings with ==', source: `${a5m} let n = 0; for (;;) if (a == b) n++`, ends: LIMIT },
+  { name: 'comparing long strings in a switch', source: `${a5m} let n = 0; for (;;) switch (a) { case b: n++ }`, ends: LIMIT },
+  { name: 'searching an array for a long string', source: `${a5m} return Array(1e6).fill(a).includes(b)`, ends: LIMIT },
   {
-    name: 'sorting long texts',
+    name: 'sorting long strings',
     source: `${a5m} const l = []; for (let i = 0; i < 1e5; i++) l.push(i % 2 ? a : b); return l.sort().length`,
     ends: LIMIT,
   },
-  { name: 'reading a long text as a number', source: 'const s = "1".repeat(5e6); let n = 0; for (;;) n += -s', ends: LIMIT },
-  { name: 'reading a long text as a number in a built-in', source: 'const s = "1".repeat(5e6); for (;;) Math.abs(s)', ends: LIMIT },
+  { name: 'reading a long string as a number', source: 'const s = "1".repeat(5e6); let n = 0; for (;;) n += -s', ends: LIMIT },
+  { name: 'reading a long string as a number in a built-in', source: 'const s = "1".repeat(5e6); for (;;) Math.abs(s)', ends: LIMIT },
   {
     name: 'keys of a Map that V8 hashes alike',
     source:
@@ -63,7 +63,7 @@ const TIME: Attack[] = [
     ends: LIMIT,
   },
   {
-    name: 'coercions that begin anew',
+    name: 'coercions that start over',
     source: 'const v = []; for (let i = 0; i < 1e5; i++) v.push({ valueOf: () => i }); return Math.max(...v)',
     ends: LIMIT,
   },
@@ -87,31 +87,31 @@ const TIME: Attack[] = [
     source: 'const long = Array(1e5).fill("abc"); const v = []; for (let i = 0; i < 1e4; i++) v.push(long); v.sort()',
     ends: LIMIT,
   },
-  { name: 'writing holes as text', source: 'const a = Array(7e6); let n = 0; for (;;) n += String(a).length', ends: LIMIT },
-  { name: 'a wait that is made and cancelled for ever', source: 'for (;;) Timer.sleep(1).cancel()', ends: /^FLOW_LIMIT_PENDING_EFFECTS$/ },
-  { name: 'a task that is cancelled for ever', source: 'const h = Task.run("x"); for (;;) h.cancel()', ends: LIMIT },
+  { name: 'writing holes as a string', source: 'const a = Array(7e6); let n = 0; for (;;) n += String(a).length', ends: LIMIT },
+  { name: 'a wait that is made and cancelled forever', source: 'for (;;) Timer.sleep(1).cancel()', ends: /^FLOW_LIMIT_PENDING_EFFECTS$/ },
+  { name: 'a task that is cancelled forever', source: 'const h = Task.run("x"); for (;;) h.cancel()', ends: LIMIT },
 ];
 
-/** Memory that is held where one might not count it. */
+/** Memory in places that are easily not counted. */
 const MEMORY: Attack[] = [
-  { name: 'doubling a text', source: 'let s = "x"; for (;;) s += s', ends: LIMIT },
+  { name: 'doubling a string', source: 'let s = "x"; for (;;) s += s', ends: LIMIT },
   { name: 'repeat', source: 'return "x".repeat(2 ** 28).length', ends: LIMIT },
-  { name: 'repeat beyond any text', source: 'return "x".repeat(2 ** 30).length', ends: /^RangeError$/ },
+  { name: 'repeat beyond any string', source: 'return "x".repeat(2 ** 30).length', ends: /^RangeError$/ },
   { name: 'padEnd', source: 'return "x".padEnd(2 ** 28).length', ends: LIMIT },
-  { name: 'padStart beyond any text', source: 'return "x".padStart(Infinity).length', ends: /^RangeError$/ },
+  { name: 'padStart beyond any string', source: 'return "x".padStart(Infinity).length', ends: /^RangeError$/ },
   {
     name: 'join with a long separator',
     source: 'return Array(1e6).join("x".repeat(1e6)).length',
     ends: /^(RangeError|FLOW_LIMIT_HEAP|FLOW_LIMIT_FUEL)$/,
   },
   { name: 'replaceAll that grows', source: 'return "a".repeat(1e6).replaceAll("a", "b".repeat(1e6)).length', ends: LIMIT },
-  { name: 'replaceAll with the text around', source: 'return "a".repeat(1e5).replaceAll("a", "$`$\'").length', ends: LIMIT },
+  { name: 'replaceAll with the surrounding text', source: 'return "a".repeat(1e5).replaceAll("a", "$`$\'").length', ends: LIMIT },
   { name: 'split into characters', source: 'const l = []; for (;;) l.push("abcdefgh".repeat(1e5).split(""))', ends: LIMIT },
   { name: 'a huge length', source: 'const a = []; a.length = 2 ** 32 - 1', ends: LIMIT },
   { name: 'a far element', source: 'const a = []; a[2 ** 32 - 2] = 1', ends: LIMIT },
   { name: 'Array(1e9)', source: 'return Array(1e9).length', ends: LIMIT },
   { name: 'Array.from with a huge length', source: 'return Array.from({ length: 2 ** 32 - 1 })', ends: LIMIT },
-  { name: 'the keys of a text', source: 'return Object.keys("x".repeat(3e7)).length', ends: LIMIT },
+  { name: 'the keys of a string', source: 'return Object.keys("x".repeat(3e7)).length', ends: LIMIT },
   { name: 'long property names', source: 'const o = {}; for (let i = 0; ; i++) o[("k" + i).padEnd(16000)] = 1', ends: LIMIT },
   {
     name: 'long stacks of errors',
@@ -119,25 +119,25 @@ const MEMORY: Attack[] = [
     ends: LIMIT,
   },
   {
-    name: 'small pieces of large texts',
+    name: 'small pieces of large strings',
     source: 'const l = []; for (let i = 0; ; i++) l.push(("y".repeat(1e6) + i).slice(5, 30))',
     ends: LIMIT,
   },
   {
-    name: 'trimmed pieces of large texts',
+    name: 'trimmed pieces of large strings',
     source: 'const l = []; for (let i = 0; ; i++) l.push((i + " ".repeat(1e6) + i + "y".repeat(20)).slice(1).trim())',
     ends: LIMIT,
   },
-  { name: 'rejections that nobody handles', source: 'for (let i = 0; ; i++) Promise.reject([i].concat(Array(1000).fill(i)))', ends: LIMIT },
-  { name: 'what map gathers', source: 'return Array(1e5).fill(0).map((_, i) => ("y".repeat(1e5) + i).toUpperCase()).length', ends: LIMIT },
+  { name: 'unhandled rejections', source: 'for (let i = 0; ; i++) Promise.reject([i].concat(Array(1000).fill(i)))', ends: LIMIT },
+  { name: 'what map collects', source: 'return Array(1e5).fill(0).map((_, i) => ("y".repeat(1e5) + i).toUpperCase()).length', ends: LIMIT },
   {
-    name: 'what Array.from gathers',
+    name: 'what Array.from collects',
     source: 'return Array.from({ length: 1e5 }, (_, i) => ("y".repeat(1e5) + i).toUpperCase()).length',
     ends: LIMIT,
   },
-  { name: 'what groupBy gathers', source: 'return Object.groupBy(Array(1e6).fill(0), (_, i) => ("y" + i).padEnd(1000))', ends: LIMIT },
+  { name: 'what groupBy collects', source: 'return Object.groupBy(Array(1e6).fill(0), (_, i) => ("y" + i).padEnd(1000))', ends: LIMIT },
   {
-    name: 'what a replacer gathers',
+    name: 'what a replacer collects',
     source: 'return JSON.stringify(Array(1e5).fill(0), (k, v) => k === "" ? v : ("y".repeat(1e5) + k).toUpperCase()).length',
     ends: LIMIT,
   },
@@ -146,9 +146,9 @@ const MEMORY: Attack[] = [
     source: `const f = async () => { ${Array.from({ length: 1000 }, (_, i) => `let a${i} = 1;`).join('')} await Signal.when("x"); return a0 }; for (;;) f()`,
     ends: /^FLOW_LIMIT_(FUEL|HEAP|PENDING_EFFECTS)$/,
   },
-  { name: 'inputs of tasks that nobody awaits', source: 'const s = "x".repeat(1e6); for (;;) Task.run("t", s)', ends: LIMIT },
+  { name: 'inputs of tasks that are not awaited', source: 'const s = "x".repeat(1e6); for (;;) Task.run("t", s)', ends: LIMIT },
   {
-    name: 'a million tasks that nobody awaits',
+    name: 'a million tasks that are not awaited',
     source: 'for (let i = 0; i < 1e6; i++) Task.run("t")',
     ends: /^FLOW_LIMIT_PENDING_EFFECTS$/,
   },
@@ -200,7 +200,7 @@ const DEEP: Attack[] = [
     ends: /^RangeError$/,
   },
   {
-    name: 'writing deep data as text',
+    name: 'writing deep data as a string',
     source: 'let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return String(a)',
     ends: /^RangeError$/,
   },
@@ -252,7 +252,7 @@ const DEEP: Attack[] = [
   },
 ];
 
-/** Built-ins that are quadratic in a careless engine; here they are only slow enough to pay for themselves. */
+/** Built-ins that are quadratic in a careless engine; here they complete. */
 const LINEAR: Attack[] = [
   ['indexOf', 't.indexOf(h + "b" + h)'],
   ['lastIndexOf', 't.lastIndexOf(h + h + "b")'],
@@ -260,7 +260,7 @@ const LINEAR: Attack[] = [
   ['split', 't.split(h + "b" + h).length'],
   ['replaceAll', 't.replaceAll(h + "b" + h, "").length'],
 ].map(([name, call]) => ({
-  name: `${name} of a long text in a long text`,
+  name: `${name} of a long string in a long string`,
   source: `const t = "a".repeat(2e6), h = "a".repeat(5e5); return ${call}`,
   ends: /^completed$/,
 }));

@@ -1,4 +1,4 @@
-// Flows that try to exhaust a worker end in a typed error; they run in a process of their own, so that a hole is a failure and not a crash.
+// Flows that try to exhaust a worker end in a typed error; they run in a process of their own, so that a gap is a failed test and not a crash.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnWorker, useWorkers } from '../support/worker-process.js';
 import { ATTACKS } from './exhaustion-attacks.js';
@@ -11,7 +11,7 @@ interface Ended {
   longest: number;
 }
 
-// Generous for two busy cores: what hangs, hangs for minutes or for ever.
+// Generous for two busy cores: what hangs, hangs for minutes or forever.
 const DEADLINE_MS = 25_000;
 const LONGEST_SLICE_MS = 5_000;
 
@@ -19,7 +19,7 @@ const ended = new Map<string, Ended>();
 
 useWorkers();
 
-/** Runs the attacks in one process; one that crashes or hangs it costs itself only: the others go on in a new one. */
+/** Runs the attacks in one process; after one that crashes or hangs it, the others go on in a new one. */
 async function runAll(names: string[]): Promise<void> {
   for (let left = names; left.length > 0; left = left.slice(1)) {
     const worker = spawnWorker('test/safety/attacker.fixture.ts', { args: left, nodeArgs: ['--max-old-space-size=256'] });

@@ -1,4 +1,4 @@
-// Floods from outside: signals and answers in any number cost a run time in proportion, and nothing else.
+// Floods from outside: any number of signals and results costs a run time in proportion to it, and nothing else.
 import { describe, expect, it } from '@jest/globals';
 import type { FlowEvent } from '../../libs/flow/index.js';
 import { begin, turnOf } from '../support/flow-driver.js';
@@ -7,7 +7,7 @@ const noise = (count: number): FlowEvent[] =>
   Array.from({ length: count }, (_, at) => ({ kind: 'signal', key: `k${at}`, name: `noise${at % 10}`, payload: '1' }));
 
 describe('a flood', () => {
-  it('of two hundred thousand signals that nobody waits for is passed over', () => {
+  it('of two hundred thousand signals that no wait asks for is skipped', () => {
     const { run } = begin(
       `const kept = Timer.sleep('1h'); const big = []; for (let i = 0; i < 20000; i++) big.push({ i }); const x = await Signal.when('wanted'); return [x, big.length, kept instanceof Promise]`,
     );
@@ -31,7 +31,7 @@ describe('a flood', () => {
     expect(turnOf(run, events)).toMatchObject({ status: 'completed', output: 'true' });
   });
 
-  it('of answers to calls that were never made changes nothing', () => {
+  it('of results of calls that were never made changes nothing', () => {
     const { run } = begin(`return await Task.run('x')`);
     const wrong = Array.from({ length: 100_000 }, (_, at): FlowEvent => ({ kind: 'completed', id: at + 2, value: '1' }));
     expect(turnOf(run, [...wrong, { kind: 'timer', id: 1 }, { kind: 'timeout', id: 1 }])).toMatchObject({
@@ -41,7 +41,7 @@ describe('a flood', () => {
     expect(turnOf(run, [{ kind: 'completed', id: 1, value: '"right"' }])).toMatchObject({ status: 'completed', output: '"right"' });
   });
 
-  it('of answers that are delivered twice counts once', () => {
+  it('of results that are delivered twice counts once', () => {
     const { run } = begin(`let n = 0; const a = Task.run('a').then(() => n++); await a; await Signal.when('end'); return n`);
     const twice: FlowEvent[] = [
       { kind: 'completed', id: 1 },

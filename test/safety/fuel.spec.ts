@@ -1,4 +1,4 @@
-// The law of fuel, over generated programs: no turn does more than its fuel allows, and fuel changes nothing but where a run ends.
+// Fuel, with generated programs: no turn does more than its fuel allows, and fuel changes nothing but where a run ends.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, type Effect, type FlowEvent, type Program, startRun, type TurnResult } from '../../libs/flow/index.js';
@@ -16,33 +16,33 @@ const SLICE = fc.integer({ min: 1, max: 2_000 });
 interface Driven {
   /** How the run ended, or `open` when it still went on. */
   ended: string;
-  /** The most that one turn did: times it yielded, and times it asked the host. */
+  /** The most that one turn did: times it yielded, and calls of the host. */
   yields: number;
-  asked: number;
+  hostCalls: number;
 }
 
-/** Answers every call at once, and takes the turns that follow. */
+/** Completes every call at once, and runs the turns that follow. */
 function drive(program: Program, fuelPerTurn: number, fuelPerSlice: number): Driven {
-  let asked = 0;
-  const host = { ...HOST, random: () => 1 / (2 + asked++) };
+  let hostCalls = 0;
+  const host = { ...HOST, random: () => 1 / (2 + hostCalls++) };
   const run = startRun(program, { context: CONTEXT, limits: { fuelPerTurn, fuelPerSlice } });
-  const most: Driven = { ended: 'open', yields: 0, asked: 0 };
+  const most: Driven = { ended: 'open', yields: 0, hostCalls: 0 };
   let events: FlowEvent[] = [];
   for (let turn = 0; turn < MOST_TURNS; turn++) {
-    asked = 0;
+    hostCalls = 0;
     let yields = 0;
     let result: TurnResult = run.turn(events, host);
     for (; result.status === 'yielded'; yields++) result = run.turn([], host);
     most.yields = Math.max(most.yields, yields);
-    most.asked = Math.max(most.asked, asked);
+    most.hostCalls = Math.max(most.hostCalls, hostCalls);
     if (result.status !== 'suspended')
       return { ...most, ended: result.status === 'completed' ? `completed ${result.output}` : (result.error.code ?? result.error.name) };
-    events = result.effects.flatMap(answerTo);
+    events = result.effects.flatMap(resultOf);
   }
   return most;
 }
 
-function answerTo(effect: Effect): FlowEvent[] {
+function resultOf(effect: Effect): FlowEvent[] {
   if (effect.kind === 'task' || effect.kind === 'workflow') return [{ kind: 'completed', id: effect.id, value: '2' }];
   if (effect.kind === 'timer') return [{ kind: 'timer', id: effect.id }];
   return effect.kind === 'wait' ? [{ kind: 'signal', key: `${effect.id}`, name: effect.signal, payload: '3' }] : [];
@@ -53,14 +53,14 @@ function sourceFrom(tape: readonly number[]): string {
 }
 
 describe('the fuel of a turn', () => {
-  it('is never exceeded by a program that does for ever what another does once', () => {
+  it('is never exceeded by a program that does forever what another does once', () => {
     let starved = 0;
     fc.assert(
       fc.property(TAPE, FUEL, SLICE, (tape, fuel, slice) => {
         const once = `const once = async () => {\n${sourceFrom(tape)}\n}`;
         const endless = compile(withShow(`${once}\nfor (;;) { Math.random(); try { await once() } catch {} }`));
-        const { ended, yields, asked } = drive(endless, fuel, slice);
-        expect(asked).toBeLessThanOrEqual(fuel);
+        const { ended, yields, hostCalls } = drive(endless, fuel, slice);
+        expect(hostCalls).toBeLessThanOrEqual(fuel);
         expect(yields).toBeLessThanOrEqual(fuel / slice);
         expect(ended).toMatch(/^(open|FLOW_LIMIT_\w+|FLOW_STUCK|\w*Error)$/);
         if (ended === 'FLOW_LIMIT_FUEL') starved++;
@@ -71,7 +71,7 @@ describe('the fuel of a turn', () => {
     expect(starved).toBeGreaterThan(50);
   }, 60_000);
 
-  it('changes nothing but whether a run comes to its end', () => {
+  it('changes nothing except whether a run reaches its end', () => {
     fc.assert(
       fc.property(TAPE, FUEL, SLICE, (tape, fuel, slice) => {
         const program = compile(withShow(sourceFrom(tape)));

@@ -1,4 +1,4 @@
-// No flow reaches a host object: every road that leads there in JavaScript is refused, answers undefined, or is plain data.
+// No flow reaches a host object: every way that leads there in JavaScript is refused, returns undefined, or is plain data.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { compile, type FlowEvent, FlowSyntaxError } from '../../libs/flow/index.js';
 import { begin, errorOf, outputOf, turnOf } from '../support/flow-driver.js';
@@ -14,7 +14,7 @@ afterEach(() => {
   expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
 });
 
-/** What a flow may end with when it tries: a refusal at compile time or a TypeError. Anything else is shown. */
+/** What a flow may end with when it tries: a refusal at compile time or a TypeError. Anything else is reported. */
 function attempt(source: string): string {
   try {
     compile(source);
@@ -27,7 +27,7 @@ function attempt(source: string): string {
   return result.status === 'completed' ? `returned ${result.output}` : result.status;
 }
 
-// Keys made at run time, so that the compiler cannot see them.
+// Keys computed at run time, so that the compiler cannot see them.
 const HIDDEN_KEYS = ['constructor', '__proto__', 'prototype', '__defineGetter__', '__lookupGetter__', '__defineSetter__'];
 const RECEIVERS = [
   '({})',
@@ -62,7 +62,7 @@ const RECEIVERS = [
 ];
 
 describe('a name that would lead to the host', () => {
-  it.each(RECEIVERS)('leads nowhere from %s', (receiver) => {
+  it.each(RECEIVERS)('does not lead there from %s', (receiver) => {
     for (const key of HIDDEN_KEYS) {
       const halves = `${JSON.stringify(key.slice(0, 4))} + ${JSON.stringify(key.slice(4))}`;
       for (const read of [
@@ -208,7 +208,7 @@ describe('errors of built-ins', () => {
     'Task.run("x".repeat(1000))',
     'Task.run("t", 1, { priority: 1e300 })',
     'Task.run("t", 1, { ["x".repeat(1e5)]: 1 })',
-  ])('say nothing of the host: %s', (expression) => {
+  ])('reveal nothing about the host: %s', (expression) => {
     const source = `try { ${expression} } catch (e) {
       return { name: e.name, message: e.message, stack: e.stack, cause: e.cause === undefined, is: e instanceof Error, keys: Object.keys(e), own: [e.fileName, e.lineNumber, e.code] } }
       return 'nothing was thrown'`;

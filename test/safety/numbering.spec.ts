@@ -1,4 +1,4 @@
-// The numbers of durable calls: a turn that is run again asks with the same ones, and no flow can make two calls share one.
+// The numbers of durable calls: a turn that is run again uses the same ones, and no flow can make two calls share one.
 import { describe, expect, it } from '@jest/globals';
 import { compile, DEFAULT_LIMITS, type FlowEvent, restoreRun, startRun } from '../../libs/flow/index.js';
 import { begin, CONTEXT, turnOf } from '../support/flow-driver.js';
@@ -44,7 +44,7 @@ describe('the numbers of durable calls', () => {
     expect(effectsWith(1)).toEqual(effectsWith(DEFAULT_LIMITS.fuelPerSlice));
   });
 
-  it('rise by one and are never used twice, also by calls that fail, are cancelled or answered in their own turn', () => {
+  it('rise by one and are never used twice, even by calls that fail, are cancelled or settled in their own turn', () => {
     const { run, result } = begin(`
       const ids = []; for (let i = 0; i < 50; i++) { const t = i % 3 ? Timer.sleep(1) : Task.run('t'); if (i % 5 === 0) t.cancel(); t.catch(() => 1) }
       try { Task.run('bad', NaN) } catch {} try { Task.run('') } catch {} await Task.run('last')`);
@@ -53,7 +53,7 @@ describe('the numbers of durable calls', () => {
     expect(JSON.parse(run.snapshot())[2]).toBe(52);
   });
 
-  it('go on after those that a failed turn gave away', () => {
+  it('continue after those that a failed turn assigned', () => {
     const program = compile(`await Task.run('a'); await Task.run('b')`);
     const run = startRun(program, { context: CONTEXT });
     turnOf(run);

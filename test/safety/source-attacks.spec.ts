@@ -1,4 +1,4 @@
-// Sources written to hurt the reader or the parser: refused quickly and with a reason, never a crash or a hang.
+// Sources written to mislead the reader or overload the parser: refused quickly and with a reason, no crash, no hang.
 
 import { describe, expect, it } from '@jest/globals';
 import { readSource } from '../../libs/flow/check/index.js';
@@ -88,12 +88,12 @@ describe('text that looks like other text', () => {
     },
   );
 
-  it('does not print the control characters that it complains about', () => {
+  it('does not print the control characters that it reports', () => {
     const [{ message, advice }] = diagnose('if (access != "user\u202e \u2066// admin\u2069 \u2066") {}');
     expect(message + advice).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
   });
 
-  it('takes the escapes of the same characters, which are visible', () => {
+  it('accepts escapes of the same characters, which are visible', () => {
     expect(codes('return "\\u202e\\u{2066}"')).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe('text that looks like other text', () => {
 });
 
 describe('escapes', () => {
-  it('sees through escaped names', () => {
+  it('recognises escaped names', () => {
     expect(codes('\\u0065val("1")')).toEqual(['FLOW_EVAL']);
     expect(codes('return \\u{61}rguments')).toEqual(['FLOW_ARGUMENTS']);
     expect(codes('\\u0073leep(5)')).toEqual(['FLOW_MISSING_AWAIT']);
@@ -127,7 +127,7 @@ describe('escapes', () => {
     expect(codes('for (const a \\u006ff b) {}')).not.toEqual([]);
   });
 
-  it('refuses escapes that make no name', () => {
+  it('refuses escapes that are not valid in names', () => {
     for (const source of ['\\u0030a = 1', 'a\\u002db = 1', 'a\\u{110000} = 1', '\\u{D800} = 1', '\\u12 = 1', '\\x61 = 1']) {
       expect(codes(source)).not.toEqual([]);
     }

@@ -1,8 +1,8 @@
-// Continues a stored run to its end, one turn per list of events, as a worker would.
+// Continues a stored run to its end, one turn per array of events, as a worker would.
 import { type FlowEvent, loadProgram, restoreRun } from '../../libs/flow/index.js';
 import { CONTEXT, turnOf } from '../support/flow-driver.js';
 
-/** A run as it was recorded: its program and its snapshot are the texts that the database holds. */
+/** A run as it was recorded: its program and its snapshot are the strings that the database holds. */
 export interface StoredRun {
   readonly source: string;
   readonly program: string;
@@ -10,7 +10,7 @@ export interface StoredRun {
   readonly events: readonly (readonly FlowEvent[])[];
 }
 
-/** How a run ended: what it returned or the names and messages of its error, and what it asked for on the way. */
+/** How a run ended: what it returned or the names and messages of its error, and the effects on the way. */
 export interface Outcome {
   readonly status: string;
   readonly output?: string;

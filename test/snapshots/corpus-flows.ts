@@ -1,4 +1,4 @@
-// The flows whose snapshots are kept for ever: together they hold every kind of value and every instruction at an await.
+// The flows whose snapshots are kept forever: together they contain every kind of value and every instruction at an await.
 import type { FlowEvent } from '../../libs/flow/index.js';
 
 export interface CorpusFlow {

@@ -1,4 +1,4 @@
-// Snapshots of every kind, stored with their programs: they load for ever and continue to the end they had when they were recorded.
+// Snapshots of every kind, stored with their programs: they load forever and continue to the end they had when they were recorded.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -32,7 +32,7 @@ describe('a stored run', () => {
   });
 
   it.each(STORED)('%s means what its source means today', (file, stored) => {
-    // A newer compiler may emit other instructions; then the stored program is what carries old runs on, and only this is dropped.
+    // A newer compiler may emit other instructions; then old runs continue with the stored program, and only this check is skipped.
     const today = compile(stored.source, { file: file.replace('.json', '.flow') });
     if (today.fingerprint === loadProgram(stored.program).fingerprint) expect(continueFrom(stored, today)).toEqual(stored.outcome);
   });
@@ -43,7 +43,7 @@ describe('the corpus', () => {
     expect(STORED.map(([file]) => file).sort()).toEqual(CORPUS_FLOWS.map(({ name }) => `${name}.json`).sort());
   });
 
-  it('holds every kind of object and reaction that the format knows', () => {
+  it('contains every kind of object and reaction of the format', () => {
     const tags = new Set<unknown>();
     const reactions = new Set<unknown>();
     const visit = (json: Json): void => {
@@ -58,14 +58,14 @@ describe('the corpus', () => {
     expect(Object.entries(ReactionTag).flatMap(([name, tag]) => (reactions.has(tag) ? [] : [name]))).toEqual([]);
   });
 
-  it('holds every instruction, so that none can change its meaning unnoticed', () => {
+  it('contains every instruction, so that none can change its meaning unnoticed', () => {
     const used = new Set<number>();
     for (const [, { program }] of STORED) {
       for (const { code } of loadProgram(program).functions) {
         for (let ip = 0; ip < code.length; ip += 1 + OPCODES[code[ip]].operands.length) used.add(code[ip]);
       }
     }
-    // Its number is taken, but no source needs it.
+    // It has a number, but no source needs it.
     const neverEmitted = ['SWAP'];
     expect(OPCODES.flatMap(({ name }, number) => (used.has(number) ? [] : [name]))).toEqual(neverEmitted);
   });
@@ -73,36 +73,36 @@ describe('the corpus', () => {
 
 describe('an older format', () => {
   const [, stored] = STORED[0];
-  const present = JSON.parse(stored.snapshot) as Json[];
+  const current = JSON.parse(stored.snapshot) as Json[];
 
-  it('goes through every upgrade on its way, in order', () => {
+  it('goes through every upgrade in order', () => {
     const passed: number[] = [];
     const step = (from: number) => (snapshot: Json[]) => {
       passed.push(from);
       return [from + 1, ...snapshot.slice(1)];
     };
     const upgraders = new Map([0, 1, 2].map((from) => [from, step(from)]));
-    expect(upgrade([0, ...present.slice(1)], upgraders, 3)).toEqual([3, ...present.slice(1)]);
+    expect(upgrade([0, ...current.slice(1)], upgraders, 3)).toEqual([3, ...current.slice(1)]);
     expect(passed).toEqual([0, 1, 2]);
   });
 
-  it('of the present version is left as it is', () => {
-    const [, young] = STORED.find(([file]) => file === 'names-its-program.json')!;
-    const snapshot = JSON.parse(young.snapshot) as Json[];
+  it('of the current version is not changed', () => {
+    const [, latest] = STORED.find(([file]) => file === 'names-its-program.json')!;
+    const snapshot = JSON.parse(latest.snapshot) as Json[];
     expect(snapshot[0]).toBe(SNAPSHOT_VERSION);
     expect(upgrade(snapshot)).toBe(snapshot);
   });
 
-  it('of the first version gets the place for the name of its program', () => {
+  it('of the first version gets an empty fingerprint', () => {
     expect(upgrade([1, 2, [], []])).toEqual([2, '', 2, [], []]);
   });
 
   it.each([[SNAPSHOT_VERSION + 1], [-1], [0.5], [1e9]])('of version %s, which is unknown, is refused', (version) => {
-    const text = JSON.stringify([version, ...present.slice(1)]);
+    const text = JSON.stringify([version, ...current.slice(1)]);
     expect(() => restoreRun(loadProgram(stored.program), text, { context: CONTEXT })).toThrow(FlowSnapshotError);
   });
 
-  it('whose upgrade does not lead on is refused instead of tried for ever', () => {
+  it('whose upgrade does not raise the version is refused instead of tried forever', () => {
     const upgraders = new Map([[0, (snapshot: Json[]) => snapshot]]);
     expect(() => upgrade([0, 1], upgraders, 1)).toThrow(FlowSnapshotError);
   });

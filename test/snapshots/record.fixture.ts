@@ -1,5 +1,5 @@
 // Records the snapshots of flows that are not in the corpus yet: `node --import ./scripts/register-typescript.mjs test/snapshots/record.fixture.ts`.
-// A file that exists is never written again: it stands for the runs that wait in somebody's database.
+// A file that exists is never written again: it represents runs that wait in a user's database.
 import { existsSync, writeFileSync } from 'node:fs';
 import { compile, saveProgram, startRun } from '../../libs/flow/index.js';
 import { CONTEXT, turnOf } from '../support/flow-driver.js';

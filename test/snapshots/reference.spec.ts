@@ -1,4 +1,4 @@
-// The size we quote: the snapshot of the reference order while it waits for approval.
+// The size that the documentation states: the snapshot of the reference order while it waits for approval.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
