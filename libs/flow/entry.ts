@@ -3,7 +3,6 @@
 
 export { type NamedCall, namedCalls } from './check/named-calls.js';
 export { type FunctionCode, type LiveSlots, type LocalName, PROGRAM_VERSION, type Program } from './compile/program.js';
-export { type CompileOptions, check, compile } from './compile/source.js';
 export { loadProgram, saveProgram } from './compile/stored-program.js';
 export { FLOW_CODES, type FlowCode, type RefusalCode } from './diagnostics/codes.js';
 export { type Diagnostic, renderDiagnostic } from './diagnostics/diagnostic.js';
@@ -21,3 +20,4 @@ export {
 export type { DisplayJson } from './snapshot/display.js';
 export { SNAPSHOT_VERSION } from './snapshot/format.js';
 export { type SnapshotHeader, snapshotHeader } from './snapshot/header.js';
+export { type CompileOptions, check, compile } from './source.js';

@@ -3,13 +3,13 @@
 export { intersectAllowLists } from './allow-list.js';
 export { type NamedCall, namedCalls } from './check/named-calls.js';
 export { type Program, takesSignals } from './compile/program.js';
-export { type CompileOptions, check, compile } from './compile/source.js';
 export { loadProgram, saveProgram } from './compile/stored-program.js';
 export { type Diagnostic, renderDiagnostic } from './diagnostics/diagnostic.js';
 export { type Duration, DurationError, parseDuration } from './duration.js';
 export { FlowError, FlowSnapshotError, FlowSyntaxError } from './errors.js';
 export { DEFAULT_LIMITS, type FlowLimits } from './limits.js';
 export { editDistance } from './nearest-name.js';
+export { type FlowRun, restoreRun, startRun } from './run.js';
 export {
   type BranchDescription,
   describe,
@@ -19,7 +19,7 @@ export {
 } from './snapshot/describe.js';
 export type { DisplayJson } from './snapshot/display.js';
 export { pendingCalls, type SnapshotHeader, snapshotHeader } from './snapshot/header.js';
-export { restoreRun } from './snapshot/restore.js';
+export { type CompileOptions, check, compile } from './source.js';
 export type {
   ConsumedSignal,
   Effect,
@@ -37,4 +37,4 @@ export type {
   WithdrawalReason,
   WorkflowCallOptions,
 } from './turn.js';
-export { type FlowRun, type RunOptions, startRun } from './vm/run.js';
+export type { RunOptions } from './vm/new-vm.js';

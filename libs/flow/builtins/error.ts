@@ -1,6 +1,8 @@
 // `Error` and its kinds, which a flow may make with or without `new`.
+
+import { ERROR_KINDS, type ErrorKind } from '../error-kinds.js';
 import { type BuiltinFamily, DONE, type Machine, methods, type NativeDefinition, native } from '../vm/native.js';
-import { ERROR_KINDS, type ErrorKind, ErrorObject, HeapObject, type NativeFunction, type Value } from '../vm/values.js';
+import { ErrorObject, HeapObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byFirst } from './cost.js';
 import { thisError } from './receiver.js';
 

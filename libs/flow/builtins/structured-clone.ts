@@ -1,9 +1,10 @@
 // `structuredClone`: copies a value with everything it reaches, preserving shared references and cycles.
+
+import { type ErrorKind } from '../error-kinds.js';
 import { type BuiltinFamily, type Machine, native } from '../vm/native.js';
 import {
   ArrayObject,
   DateObject,
-  type ErrorKind,
   ErrorObject,
   HeapObject,
   MapObject,

@@ -1,8 +1,8 @@
 // Nodes that Flow refuses everywhere.
 
 import type { Report } from '../diagnostics/fault.js';
+import { ERROR_KINDS } from '../error-kinds.js';
 import type { Node, ObjectExpression } from '../parse/ast.js';
-import { ERROR_KINDS } from '../vm/values.js';
 
 /** The built-in types that `new` creates. */
 const CONSTRUCTORS: readonly string[] = ['Array', 'Date', 'Map', 'Set', 'Promise', ...ERROR_KINDS];

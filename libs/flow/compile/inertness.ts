@@ -1,6 +1,6 @@
 // Finds code that only reads and builds values: whether it runs or not affects nothing but its result.
 
-import { isErrorKind } from '../vm/values.js';
+import { isErrorKind } from '../error-kinds.js';
 import { innermostHandler } from './liveness.js';
 import { OP, OPCODES, type OpName } from './opcodes.js';
 import type { FunctionCode } from './program.js';

@@ -3,9 +3,9 @@
 import type { Program } from '../compile/program.js';
 import type { FlowContext } from '../turn.js';
 import type { Frame } from '../vm/frame.js';
+import { newVm } from '../vm/new-vm.js';
 import { AwaitReaction, type Combinator, ElementReaction } from '../vm/promise.js';
 import { walk } from '../vm/reach.js';
-import { newVm } from '../vm/run.js';
 import { positionAt } from '../vm/trace.js';
 import { Cell, PromiseObject, UNINITIALIZED, type Value } from '../vm/values.js';
 import { type DisplayJson, display } from './display.js';

@@ -1,5 +1,6 @@
 // Reads a snapshot back into a machine. Everything is checked: damage is a FlowSnapshotError, never a crash.
 
+import { isErrorKind } from '../error-kinds.js';
 import { FlowSnapshotError } from '../errors.js';
 import { Frame, newRegisters, type Register } from '../vm/frame.js';
 import { AwaitReaction, Combinator, ElementReaction, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
@@ -16,7 +17,6 @@ import {
   HeapObject,
   IteratorObject,
   isCallable,
-  isErrorKind,
   MapObject,
   newProperties,
   PlainObject,

@@ -1,9 +1,10 @@
 // Converts errors: ErrorData into error objects of the flow, and back.
 
+import { type ErrorKind, isErrorKind } from '../error-kinds.js';
 import type { ErrorData } from '../turn.js';
 import { FlowThrow, LimitReached } from './exceptions.js';
 import { fromHost, preview, writePayload } from './payload.js';
-import { type ErrorKind, ErrorObject, isErrorKind, newProperties, type Value } from './values.js';
+import { ErrorObject, newProperties, type Value } from './values.js';
 import type { Vm } from './vm.js';
 
 const MAX_CAUSES = 16;

@@ -1,5 +1,6 @@
 // The operations that natives use on a run: the `Machine` of native.ts, without the frames and jobs that vm.ts adds.
 
+import { type ErrorKind } from '../error-kinds.js';
 import type { Effect, FlowHost } from '../turn.js';
 import { CoercionMemo, integerOf, toPrimitive, toPrimitiveSteps } from './coerce.js';
 import { FlowThrow } from './exceptions.js';
@@ -22,7 +23,6 @@ import {
 import {
   ArrayObject,
   DateObject,
-  type ErrorKind,
   ErrorObject,
   type HeapObject,
   IteratorObject,

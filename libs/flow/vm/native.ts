@@ -34,11 +34,11 @@
 //
 // NEVER let a host object out: return only Values, and keep host errors inside (they would be internal errors).
 
+import { type ErrorKind } from '../error-kinds.js';
 import type { Effect } from '../turn.js';
 import {
   type ArrayObject,
   type DateObject,
-  type ErrorKind,
   type ErrorObject,
   type HeapObject,
   type IteratorObject,

@@ -5,6 +5,7 @@
 // properties live in null-prototype host objects, which keep JavaScript's key order and make every name plain data.
 
 import type { FunctionCode } from '../compile/program.js';
+import type { ErrorKind } from '../error-kinds.js';
 import { indexKey } from './index-key.js';
 import type { NativeDefinition } from './native.js';
 import type { PendingCall, Reaction } from './promise.js';
@@ -95,27 +96,6 @@ export class NamespaceObject extends HeapObject {
     super();
     Object.freeze(members);
   }
-}
-
-/** Kinds of error a flow can make; `name` is read from here when the object has no own `name`. */
-export const ERROR_KINDS = [
-  'Error',
-  'TypeError',
-  'RangeError',
-  'SyntaxError',
-  'ReferenceError',
-  'EvalError',
-  'URIError',
-  'AggregateError',
-  'TaskError',
-  'WorkflowError',
-  'TimeoutError',
-  'CancelledError',
-] as const;
-export type ErrorKind = (typeof ERROR_KINDS)[number];
-
-export function isErrorKind(name: string): name is ErrorKind {
-  return (ERROR_KINDS as readonly string[]).includes(name);
 }
 
 /**

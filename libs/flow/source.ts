@@ -1,15 +1,15 @@
 // From source to program: parse, check, resolve, compile.
 
-import { readSource } from '../check/index.js';
-import { type Diagnostic, diagnosticsOf } from '../diagnostics/diagnostic.js';
-import { type Fault, faultOf } from '../diagnostics/fault.js';
-import { FlowSyntaxError } from '../errors.js';
-import type { FlowLimits } from '../limits.js';
-import { resolve } from '../scope/resolve.js';
-import { globalMembers, globalNames } from '../vm/registry.js';
-import { compileTree, FunctionTooLarge } from './compile.js';
-import { fingerprintOf } from './fingerprint.js';
-import type { Program } from './program.js';
+import { readSource } from './check/index.js';
+import { compileTree, FunctionTooLarge } from './compile/compile.js';
+import { fingerprintOf } from './compile/fingerprint.js';
+import type { Program } from './compile/program.js';
+import { type Diagnostic, diagnosticsOf } from './diagnostics/diagnostic.js';
+import { type Fault, faultOf } from './diagnostics/fault.js';
+import { FlowSyntaxError } from './errors.js';
+import type { FlowLimits } from './limits.js';
+import { resolve } from './scope/resolve.js';
+import { globalMembers, globalNames } from './vm/registry.js';
 
 export interface CompileOptions {
   /** Named in diagnostics and stack traces. */

@@ -1,27 +1,18 @@
 // One run of a program: turns go in as events and come out as effects, until the main body settles.
 
-import type { Program } from '../compile/program.js';
-import { RUN_ERRORS } from '../diagnostics/error-codes.js';
-import { FlowError } from '../errors.js';
-import { DEFAULT_LIMITS, type FlowLimits } from '../limits.js';
-import { writeSnapshot } from '../snapshot/write.js';
-import type { ErrorData, FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from '../turn.js';
-import { DurableCalls } from './durable-calls.js';
-import { errorToData, headOf } from './error-data.js';
-import { FlowThrow, LimitReached } from './exceptions.js';
-import { resumeGroups } from './groups.js';
-import { fromHost, readPayload, writePayload } from './payload.js';
-import { type ArrayObject, FunctionObject, PENDING, type PlainObject, type PromiseObject, REJECTED } from './values.js';
-import { Vm } from './vm.js';
-
-/** What a run needs besides its program, at its start and again at every restore. */
-export interface RunOptions {
-  readonly context: FlowContext;
-  readonly limits?: Partial<FlowLimits>;
-  readonly allow?: FlowAllowList;
-  /** Durable calls are numbered after this one: those up to it were assigned by a turn that failed and is run again. */
-  readonly numberAfter?: number;
-}
+import type { Program } from './compile/program.js';
+import { RUN_ERRORS } from './diagnostics/error-codes.js';
+import { FlowError } from './errors.js';
+import { readSnapshot } from './snapshot/read.js';
+import { writeSnapshot } from './snapshot/write.js';
+import type { ErrorData, FlowAllowList, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from './turn.js';
+import { errorToData, headOf } from './vm/error-data.js';
+import { FlowThrow, LimitReached } from './vm/exceptions.js';
+import { resumeGroups } from './vm/groups.js';
+import { newVm, type RunOptions } from './vm/new-vm.js';
+import { readPayload, writePayload } from './vm/payload.js';
+import { FunctionObject, PENDING, type PromiseObject, REJECTED } from './vm/values.js';
+import type { Vm } from './vm/vm.js';
 
 /** A run in memory. */
 export class FlowRun {
@@ -201,10 +192,14 @@ export function startRun(program: Program, options: RunOptions & { readonly inpu
   });
 }
 
-export function newVm(program: Program, options: RunOptions): Vm {
-  const context = fromHost({ ...options.context, tags: [...options.context.tags] }) as PlainObject;
-  // It is passed in again at every restore: a change would be lost.
-  context.frozen = true;
-  (context.props.tags as ArrayObject).frozen = true;
-  return new Vm(program, { ...DEFAULT_LIMITS, ...options.limits }, context, new DurableCalls(options.allow ?? {}));
+/**
+ * Continues a run where its snapshot was taken; throws FlowSnapshotError when the text is damaged, belongs to another program or
+ * was written by a newer release of this package.
+ */
+export function restoreRun(program: Program, snapshot: string, options: RunOptions): FlowRun {
+  const vm = newVm(program, options);
+  vm.main.handled = true;
+  readSnapshot(vm, snapshot);
+  vm.calls.numberAfter(options.numberAfter);
+  return new FlowRun(vm);
 }
