@@ -1,48 +1,12 @@
 // Compiles expressions: for their value (left on the stack), for their effect only, or as a condition that jumps.
 
-import type {
-  AssignmentExpression,
-  CallExpression,
-  Expression,
-  Identifier,
-  MemberExpression,
-  NewExpression,
-  ObjectExpression,
-  SpreadElement,
-  TemplateLiteral,
-  UpdateExpression,
-} from '../parse/ast.js';
+import type { Expression, ObjectExpression, SpreadElement, TemplateLiteral } from '../parse/ast.js';
 import { Label } from './assembler.js';
+import { compileAssignment, compileUpdate } from './assignments.js';
+import { compileChain, compileDelete, compileNew } from './chains.js';
 import type { FunctionCompiler } from './function-compiler.js';
-import type { OpOf } from './opcodes.js';
-import { assignPattern, compileTarget, memberName, staticKey, storeMember } from './patterns.js';
-
-const BINARY: Record<string, OpOf<2, 1>> = {
-  '+': 'ADD',
-  '-': 'SUB',
-  '*': 'MUL',
-  '/': 'DIV',
-  '%': 'MOD',
-  '**': 'POW',
-  '&': 'BIT_AND',
-  '|': 'BIT_OR',
-  '^': 'BIT_XOR',
-  '<<': 'SHL',
-  '>>': 'SHR',
-  '>>>': 'USHR',
-  '==': 'EQ',
-  '!=': 'NE',
-  '===': 'SEQ',
-  '!==': 'SNE',
-  '<': 'LT',
-  '<=': 'LE',
-  '>': 'GT',
-  '>=': 'GE',
-  in: 'IN',
-  instanceof: 'INSTANCEOF',
-};
-const UNARY: Record<string, OpOf<1, 1>> = { '-': 'NEG', '+': 'PLUS', '!': 'NOT', '~': 'BIT_NOT', typeof: 'TYPEOF' };
-const LOGICAL: Record<string, 'AND' | 'OR' | 'COALESCE'> = { '&&': 'AND', '||': 'OR', '??': 'COALESCE' };
+import { BINARY, LOGICAL, UNARY } from './operator-codes.js';
+import { staticKey } from './patterns.js';
 
 export function compileValue(c: FunctionCompiler, node: Expression): void {
   const { asm } = c;
@@ -167,7 +131,7 @@ function compileTemplate(c: FunctionCompiler, node: TemplateLiteral): void {
   else if (parts > 1) c.asm.emit('CONCAT', parts);
 }
 
-function compileArray(c: FunctionCompiler, elements: readonly (Expression | SpreadElement | null)[]): void {
+export function compileArray(c: FunctionCompiler, elements: readonly (Expression | SpreadElement | null)[]): void {
   const { asm } = c;
   const isPlain = (each: Expression | SpreadElement | null): each is Expression => each !== null && each.type !== 'SpreadElement';
   let plain = 0;
@@ -229,33 +193,6 @@ function compileUnary(c: FunctionCompiler, operator: string, argument: Expressio
   asm.emit(UNARY[operator]);
 }
 
-function compileDelete(c: FunctionCompiler, argument: Expression): void {
-  const { asm } = c;
-  const chained = argument.type === 'ChainExpression' ? argument.expression : argument;
-  if (chained.type !== 'MemberExpression') {
-    compileEffect(c, argument);
-    return asm.emit('TRUE');
-  }
-  const end = new Label();
-  compileChain(c, chained.object, end);
-  if (chained.optional) asm.jump('NULLISH', end);
-  if (chained.computed) {
-    compileValue(c, chained.property);
-    asm.at(chained.property.start);
-    asm.emit('DELETE_INDEX');
-  } else {
-    asm.at(chained.property.start);
-    asm.emit('DELETE_PROP', asm.name(memberName(chained)));
-  }
-  if (end.uses.length === 0) return;
-  const done = new Label();
-  asm.jump('JUMP', done);
-  asm.mark(end);
-  asm.emit('POP');
-  asm.emit('TRUE');
-  asm.mark(done);
-}
-
 /** Chains of operators nest on the left and may be long: they are compiled without host recursion. */
 function compileOperators(c: FunctionCompiler, node: Expression): void {
   const { asm } = c;
@@ -278,183 +215,4 @@ function compileOperators(c: FunctionCompiler, node: Expression): void {
       asm.emit(BINARY[each.operator]);
     }
   }
-}
-
-// Assignment ----------------------------------------------------------------------------------------------------------
-
-function compileAssignment(c: FunctionCompiler, node: AssignmentExpression, wanted: boolean): void {
-  const { asm } = c;
-  const { left, right, operator } = node;
-  if (operator === '=') {
-    if (left.type === 'MemberExpression') {
-      compileTarget(c, left);
-      compileValue(c, right);
-      storeMember(c, left);
-      if (!wanted) asm.emit('POP');
-      return;
-    }
-    compileNamed(c, right, left.type === 'Identifier' ? left.name : '');
-    if (wanted) asm.emit('DUP');
-    return assignPattern(c, left);
-  }
-  const target = left as Identifier | MemberExpression;
-  const logical = LOGICAL[operator.slice(0, -1)];
-  loadTarget(c, target);
-  if (logical) {
-    const end = new Label();
-    const held = target.type === 'Identifier' ? 0 : target.computed ? 2 : 1;
-    asm.jump(logical, end);
-    compileNamed(c, right, target.type === 'Identifier' ? target.name : '');
-    const done = new Label();
-    storeTarget(c, target, wanted);
-    asm.jump('JUMP', done);
-    asm.mark(end);
-    asm.depth += held + (wanted ? 0 : 1);
-    if (held > 0) asm.emit('NIP', held);
-    if (!wanted) asm.emit('POP');
-    return asm.mark(done);
-  }
-  compileValue(c, right);
-  asm.at(node.start);
-  asm.emit(BINARY[operator.slice(0, -1)]);
-  storeTarget(c, target, wanted);
-}
-
-/** Pushes what is needed to store later (nothing, object, or object and key) and then the current value. */
-function loadTarget(c: FunctionCompiler, target: Identifier | MemberExpression): void {
-  const { asm } = c;
-  if (target.type === 'Identifier') return c.load(target);
-  compileTarget(c, target);
-  asm.at(target.property.start);
-  if (target.computed) {
-    asm.emit('TO_KEY');
-    asm.emit('DUP2');
-    asm.emit('GET_INDEX');
-  } else {
-    asm.emit('DUP');
-    asm.emit('GET_PROP', asm.name(memberName(target)));
-  }
-}
-
-function storeTarget(c: FunctionCompiler, target: Identifier | MemberExpression, wanted: boolean): void {
-  if (target.type === 'Identifier') {
-    if (wanted) c.asm.emit('DUP');
-    return c.store(target);
-  }
-  storeMember(c, target);
-  if (!wanted) c.asm.emit('POP');
-}
-
-function compileUpdate(c: FunctionCompiler, node: UpdateExpression, wanted: boolean): void {
-  const { asm } = c;
-  const step = node.operator === '++' ? 'INC' : 'DEC';
-  const slot = c.plainSlot(node.argument);
-  if (!wanted && slot >= 0) {
-    asm.at(node.start);
-    return asm.emit(`${step}_LOCAL`, slot);
-  }
-  const target = node.argument;
-  loadTarget(c, target);
-  asm.at(node.start);
-  asm.emit('PLUS');
-  if (!wanted || node.prefix) {
-    asm.emit(step);
-    return storeTarget(c, target, wanted);
-  }
-  // The old value is the result: it stays below the object and key while the new one is stored.
-  if (target.type === 'Identifier') {
-    asm.emit('DUP');
-    asm.emit(step);
-    return c.store(target);
-  }
-  const held = target.computed ? 2 : 1;
-  asm.emit('DUP');
-  asm.emit(step);
-  // object (key) old new → pick the references again, store, drop them.
-  for (let at = 0; at < held; at++) asm.emit('PICK', held + 1);
-  asm.emit('PICK', held);
-  storeMember(c, target);
-  asm.emit('POP');
-  asm.emit('POP');
-  asm.emit('NIP', held);
-}
-
-// Members and calls ---------------------------------------------------------------------------------------------------
-
-/** A member, a call, or any other expression; in an optional chain `end` is where `?.` goes when it stops. */
-function compileChain(c: FunctionCompiler, node: Expression, end: Label | undefined): void {
-  const { asm } = c;
-  if (node.type === 'MemberExpression') {
-    compileChain(c, node.object, end);
-    if (node.optional) asm.jump('NULLISH', end!);
-    if (node.computed) {
-      compileValue(c, node.property);
-      asm.at(node.property.start);
-      return asm.emit('GET_INDEX');
-    }
-    asm.at(node.property.start);
-    return asm.emit('GET_PROP', asm.name(memberName(node)));
-  }
-  if (node.type === 'CallExpression') return compileCall(c, node, end);
-  compileValue(c, node);
-}
-
-function compileCall(c: FunctionCompiler, node: CallExpression, end: Label | undefined): void {
-  const { asm } = c;
-  const { callee } = node;
-  // `(a?.b)(…)` keeps its receiver, though the parentheses end the chain.
-  const inner = callee.type === 'ChainExpression' && callee.expression.type === 'MemberExpression' ? callee.expression : undefined;
-  const member = callee.type === 'MemberExpression' ? callee : inner;
-  if (!member) {
-    compileChain(c, callee, end);
-    if (node.optional) asm.jump('NULLISH', end!);
-    return compileArguments(c, node, 'CALL');
-  }
-  const innerEnd = inner ? new Label() : end;
-  compileChain(c, member.object, innerEnd);
-  if (member.optional) asm.jump('NULLISH', innerEnd!);
-  if (member.computed) {
-    compileValue(c, member.property);
-    asm.at(member.property.start);
-    asm.emit('GET_METHOD_INDEX');
-  } else {
-    asm.at(member.property.start);
-    asm.emit('GET_METHOD', asm.name(memberName(member)));
-  }
-  if (inner) {
-    // The chain that stopped leaves one undefined; give it a receiver to call.
-    const called = new Label();
-    asm.jump('JUMP', called);
-    asm.mark(innerEnd!);
-    asm.depth--;
-    asm.emit('DUP');
-    asm.mark(called);
-  }
-  if (node.optional) asm.jump('NULLISH_METHOD', end!);
-  compileArguments(c, node, 'CALL_METHOD');
-}
-
-function compileNew(c: FunctionCompiler, node: NewExpression): void {
-  compileValue(c, node.callee);
-  compileArguments(c, node, 'NEW');
-}
-
-function compileArguments(c: FunctionCompiler, node: CallExpression | NewExpression, op: 'CALL' | 'CALL_METHOD' | 'NEW'): void {
-  const { asm } = c;
-  const name = asm.name(c.textOf(node.callee));
-  const args = node.arguments;
-  if (args.some((each) => each.type === 'SpreadElement')) {
-    compileArray(c, args);
-    asm.at(callPosition(node));
-    return asm.emit(`${op}_SPREAD`, name);
-  }
-  for (const each of args) compileValue(c, each as Expression);
-  asm.at(callPosition(node));
-  asm.emit(op, args.length, name);
-}
-
-/** Where a stack trace points: the method's name for `a.b()`, else the start of the call. */
-function callPosition(node: CallExpression | NewExpression): number {
-  const { callee } = node;
-  return node.type === 'CallExpression' && callee.type === 'MemberExpression' ? callee.property.start : node.start;
 }

@@ -20,7 +20,18 @@ export interface Opcode {
   readonly meaning: string;
 }
 
-type Row = readonly [name: string, operands: string, pops: number, pushes: number, throws: 0 | 1, meaning: string, extra?: Partial<Opcode>];
+/** Separated by blanks; no instruction has more than two. */
+type OperandsText = '' | OperandKind | `${OperandKind} ${OperandKind}`;
+
+type Row = readonly [
+  name: string,
+  operands: OperandsText,
+  pops: number,
+  pushes: number,
+  throws: 0 | 1,
+  meaning: string,
+  extra?: Partial<Opcode>,
+];
 
 const ROWS = [
   ['CONST', 'constant', 0, 1, 0, 'push a constant'],
@@ -154,7 +165,7 @@ type Rows = (typeof ROWS)[number];
 /** The name of an instruction. */
 export type OpName = Rows[0];
 
-type OperandsText<Name extends OpName> = Extract<Rows, readonly [Name, ...unknown[]]>[1];
+type OperandsOf<Name extends OpName> = Extract<Rows, readonly [Name, ...unknown[]]>[1];
 
 type Numbers<Text extends string> = Text extends ''
   ? []
@@ -163,7 +174,7 @@ type Numbers<Text extends string> = Text extends ''
     : [number];
 
 /** The operands of an instruction: one number each. */
-export type Operands<Name extends OpName> = Name extends OpName ? Numbers<OperandsText<Name>> : never;
+export type Operands<Name extends OpName> = Name extends OpName ? Numbers<OperandsOf<Name>> : never;
 
 /** An instruction without operands that takes and leaves so many values. */
 export type OpOf<Pops extends number, Pushes extends number> = Extract<Rows, readonly [string, '', Pops, Pushes, ...unknown[]]>[0];
@@ -176,7 +187,7 @@ export type JumpName = JumpRows[0];
 type BeforeTarget<Text extends string> = Text extends `${infer Before} target` ? Numbers<Before> : [];
 
 /** The operands of a jump without its target. */
-export type JumpOperands<Name extends JumpName> = Name extends OpName ? BeforeTarget<OperandsText<Name>> : never;
+export type JumpOperands<Name extends JumpName> = Name extends OpName ? BeforeTarget<OperandsOf<Name>> : never;
 
 /** By number. */
 export const OPCODES: readonly Opcode[] = Object.freeze(
