@@ -28,6 +28,7 @@ import {
   type Value,
 } from '../vm/values.js';
 import type { Vm } from '../vm/vm.js';
+import { asArray, asChoice, asCount, asDateTime, asString, Damage, damaged } from './checked-json.js';
 import { CALL_KINDS, COMBINATOR_KINDS, INLINE_DEPTH, ITERATOR_MODES, type Json, ReactionTag, SPECIAL_NUMBERS, Tag } from './format.js';
 import { upgrade } from './upgrade.js';
 
@@ -40,12 +41,6 @@ export function readSnapshot(vm: Vm, text: string): void {
     const reason = error instanceof Damage ? error.message : 'it does not have the form of a snapshot of this version';
     throw new FlowSnapshotError(`The snapshot cannot be restored: ${reason}.`, { cause: error });
   }
-}
-
-class Damage extends Error {}
-
-function damaged(reason: string): never {
-  throw new Damage(reason);
 }
 
 /** Built-ins are only ever added. */
@@ -75,20 +70,20 @@ class Reader {
   constructor(private readonly vm: Vm) {}
 
   read(top: Json): void {
-    const [, fingerprint, nextId, pending, table, forgotten = []] = list(top, 'the snapshot');
-    this.checkProgram(text(fingerprint));
+    const [, fingerprint, nextId, pending, table, forgotten = []] = asArray(top, 'the snapshot');
+    this.checkProgram(asString(fingerprint));
     const { calls } = this.vm;
-    calls.nextId = count(nextId, 'the next call number');
+    calls.nextId = asCount(nextId, 'the next call number');
     if (calls.nextId > MAX_CALLS) damaged('the next call number is out of range');
-    const bodies = list(table, 'the table');
+    const bodies = asArray(table, 'the table');
     for (const body of bodies) this.table.push(this.shell(body));
     bodies.forEach((body, at) => {
       this.fill(this.table[at], body);
     });
-    for (const entry of list(pending, 'the pending calls')) this.pendingCall(list(entry, 'a pending call'));
-    for (const entry of list(forgotten, 'the forgotten calls')) {
-      const [id, name] = list(entry, 'a forgotten call');
-      calls.forgotten.set(this.callId(id), text(name));
+    for (const entry of asArray(pending, 'the pending calls')) this.pendingCall(asArray(entry, 'a pending call'));
+    for (const entry of asArray(forgotten, 'the forgotten calls')) {
+      const [id, name] = asArray(entry, 'a forgotten call');
+      calls.forgotten.set(this.callId(id), asString(name));
     }
     if (calls.pending.size === 0) damaged('nothing is pending');
   }
@@ -104,7 +99,7 @@ class Reader {
   }
 
   private callId(json: Json): number {
-    const id = count(json, 'a call number');
+    const id = asCount(json, 'a call number');
     const { calls } = this.vm;
     if (id < 1 || id >= calls.nextId || calls.pending.has(id) || calls.forgotten.has(id)) damaged(`call ${id} is out of range`);
     return id;
@@ -114,8 +109,8 @@ class Reader {
     const id = this.callId(number);
     const promise = this.promise(body);
     if (promise.state !== 0 || promise.call) damaged(`call ${id} is already settled`);
-    const timeoutMs = timeout === undefined || timeout === null ? {} : { timeoutMs: count(timeout, 'a timeout') };
-    promise.call = { id, kind: pick(CALL_KINDS, kind), name: text(name), ...timeoutMs, ...(muted === 1 ? { muted: true } : {}) };
+    const timeoutMs = timeout === undefined || timeout === null ? {} : { timeoutMs: asCount(timeout, 'a timeout') };
+    promise.call = { id, kind: asChoice(CALL_KINDS, kind), name: asString(name), ...timeoutMs, ...(muted === 1 ? { muted: true } : {}) };
     this.vm.calls.pending.set(id, promise);
   }
 
@@ -127,13 +122,13 @@ class Reader {
     if (json.length === 0) return undefined;
     switch (json[0]) {
       case Tag.REFERENCE:
-        return this.table[count(json[1], 'a reference')] ?? damaged('a reference points to nothing');
+        return this.table[asCount(json[1], 'a reference')] ?? damaged('a reference points to nothing');
       case Tag.NUMBER:
-        return pick(SPECIAL_NUMBERS, json[1]);
+        return asChoice(SPECIAL_NUMBERS, json[1]);
       case Tag.UNINITIALIZED:
         return UNINITIALIZED;
       case Tag.NATIVE:
-        return registry().byName.get(text(json[1])) ?? unknownBuiltIn(json[1]);
+        return registry().byName.get(asString(json[1])) ?? unknownBuiltIn(json[1]);
       case Tag.CONTEXT:
         return json[1] === 1 ? this.vm.context.props.tags : this.vm.context;
       case Tag.MAIN:
@@ -182,19 +177,19 @@ class Reader {
       case Tag.CELL:
         return new Cell(undefined);
       case Tag.FUNCTION:
-        return new FunctionObject(this.code(json[1]), [], json[2] === 0 ? null : text(json[2]));
+        return new FunctionObject(this.code(json[1]), [], json[2] === 0 ? null : asString(json[2]));
       case Tag.BOUND:
-        return new BoundNative(registry().bound.get(text(json[1])) ?? unknownBuiltIn(json[1]), []);
+        return new BoundNative(registry().bound.get(asString(json[1])) ?? unknownBuiltIn(json[1]), []);
       case Tag.EXTRA:
         if (Array.isArray(json[3]) && json[3][0] === Tag.EXTRA) damaged('an object is wrapped twice');
         return this.shell(json[3]);
       case Tag.ERROR: {
-        const kind = text(json[1]);
+        const kind = asString(json[1]);
         if (!isErrorKind(kind)) return damaged(`unknown error kind ${kind}`);
         return new ErrorObject(kind, newProperties(), this.trace(json[3]));
       }
       case Tag.DATE:
-        return new DateObject(json[1] === null ? Number.NaN : dateTime(json[1]));
+        return new DateObject(json[1] === null ? Number.NaN : asDateTime(json[1]));
       case Tag.MAP:
         return new MapObject();
       case Tag.SET:
@@ -206,15 +201,15 @@ class Reader {
       case Tag.REJECTED:
         return new PromiseObject();
       case Tag.COMBINATOR:
-        return new Combinator(pick(COMBINATOR_KINDS, json[1]), this.vm.main);
+        return new Combinator(asChoice(COMBINATOR_KINDS, json[1]), this.vm.main);
     }
     damaged(`unknown kind of object ${json[0]}`);
   }
 
   private iteratorShell(json: Json[]): IteratorObject {
     // The owner (of for…in) is set by `fill`, when every object exists.
-    const iterator = new IteratorObject(null, pick(ITERATOR_MODES, json[3]));
-    iterator.position = count(json[2], 'the position of an iterator');
+    const iterator = new IteratorObject(null, asChoice(ITERATOR_MODES, json[3]));
+    iterator.position = asCount(json[2], 'the position of an iterator');
     return iterator;
   }
 
@@ -241,7 +236,7 @@ class Reader {
     } else if (object instanceof BoundNative) this.bound(object, rest.slice(1));
     else if (object instanceof ErrorObject) {
       this.properties(object.hidden, rest[1]);
-      if (rest[3] !== 0) object.stack = text(rest[3]);
+      if (rest[3] !== 0) object.stack = asString(rest[3]);
     } else if (object instanceof MapObject) {
       if (rest.length % 2 !== 0) damaged('a Map has a key without a value');
       for (let at = 0; at < rest.length; at += 2) object.put(this.value(rest[at]), this.value(rest[at + 1]));
@@ -249,7 +244,7 @@ class Reader {
     else if (object instanceof IteratorObject) this.iterator(object, rest);
     else if (object instanceof PromiseObject) this.promiseBody(object, json);
     else if (object instanceof Combinator) {
-      object.remaining = count(rest[1], 'the members of a combinator');
+      object.remaining = asCount(rest[1], 'the members of a combinator');
       (object as { result: PromiseObject }).result = this.promise(rest[2]);
       object.values = rest.slice(3).map((each) => this.value(each));
     }
@@ -273,7 +268,7 @@ class Reader {
   private elements({ elements }: ArrayObject, bodies: Json[]): void {
     for (const body of bodies) {
       if (Array.isArray(body) && body[0] === Tag.HOLES) {
-        const holes = count(body[1], 'holes');
+        const holes = asCount(body[1], 'holes');
         this.holes += holes;
         if (this.holes > Math.max(MAX_HOLES, this.vm.limits.heapBytes / ELEMENT_BYTES)) damaged('an array has too many holes');
         elements.length += holes;
@@ -297,12 +292,12 @@ class Reader {
   // Promises and frames -----------------------------------------------------------------------------------------------
 
   private promiseBody(promise: PromiseObject, [tag, flags, ...rest]: Json[]): void {
-    const bits = count(flags, 'the flags of a promise');
+    const bits = asCount(flags, 'the flags of a promise');
     promise.handled = (bits & 1) !== 0;
     promise.durable = (bits & 2) !== 0;
     if (tag === Tag.PENDING) {
       promise.raced = (bits & 4) !== 0;
-      if (rest.length > 0) promise.reactions = rest.map((each) => this.reaction(list(each, 'a reaction')));
+      if (rest.length > 0) promise.reactions = rest.map((each) => this.reaction(asArray(each, 'a reaction')));
       return;
     }
     promise.state = tag === Tag.FULFILLED ? FULFILLED : REJECTED;
@@ -323,7 +318,7 @@ class Reader {
       case ReactionTag.ELEMENT: {
         const combinator = this.register(rest[0]);
         if (!(combinator instanceof Combinator)) damaged('found a value instead of a combinator');
-        return new ElementReaction(combinator, count(rest[1], 'the index of a member'));
+        return new ElementReaction(combinator, asCount(rest[1], 'the index of a member'));
       }
     }
     damaged(`unknown kind of reaction ${tag}`);
@@ -335,7 +330,7 @@ class Reader {
   }
 
   private code(json: Json) {
-    return this.vm.program.functions[count(json, 'a function')] ?? damaged(`the program has no function ${json}`);
+    return this.vm.program.functions[asCount(json, 'a function')] ?? damaged(`the program has no function ${json}`);
   }
 
   /** The instruction pointer must be just after an await of the program, and the registers must be those live there. */
@@ -366,30 +361,9 @@ class Reader {
   }
 
   private trace(json: Json): number[] {
-    const trace = list(json, 'a trace').map((each) => count(each, 'a trace'));
+    const trace = asArray(json, 'a trace').map((each) => asCount(each, 'a trace'));
     if (trace.length % 2 !== 0) damaged('a trace is cut off');
     for (let at = 0; at < trace.length; at += 2) this.code(trace[at]);
     return trace;
   }
-}
-
-function list(json: Json, what: string): Json[] {
-  return Array.isArray(json) ? json : damaged(`${what} is not an array`);
-}
-function text(json: Json): string {
-  return typeof json === 'string' ? json : damaged('found a value instead of a string');
-}
-function number(json: Json): number {
-  return typeof json === 'number' ? json : damaged('found a value instead of a number');
-}
-function dateTime(json: Json): number {
-  const time = number(json);
-  return Number.isInteger(time) && Math.abs(time) <= 8.64e15 ? time : damaged('a date is out of range');
-}
-function count(json: Json | undefined, what: string): number {
-  return typeof json === 'number' && Number.isSafeInteger(json) && json >= 0 ? json : damaged(`${what} is not a whole number`);
-}
-function pick<T>(from: readonly T[], json: Json): T {
-  const index = count(json, 'a choice');
-  return index < from.length ? from[index] : damaged(`choice ${index} is unknown`);
 }
