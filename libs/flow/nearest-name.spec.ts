@@ -4,10 +4,18 @@ import { describe, expect, it } from '@jest/globals';
 import { nearestName } from './nearest-name.js';
 
 describe('the nearest name', () => {
-  it('is one that a typo explains, or none', () => {
-    expect(nearestName('lenght', ['length', 'left'])).toBe('length');
-    expect(nearestName('MATH', ['Math', 'MATE'])).toBe('Math');
-    expect(nearestName('x', ['y', 'z'])).toBeUndefined();
-    expect(nearestName('customer', ['order', 'total'])).toBeUndefined();
+  it.each([
+    ['lenght', ['length', 'left'], 'length'],
+    ['MATH', ['Math', 'MATE'], 'Math'],
+    ['max_connections', ['maxConnection', 'maxConnections'], 'maxConnections'],
+    ['poll-interval', ['pollInterval'], 'pollInterval'],
+    ['RHYTHM_WORKER_CONCURENCY', ['RHYTHM_WORKER_CONCURRENCY'], 'RHYTHM_WORKER_CONCURRENCY'],
+    ['RHYTHM_MAX_CONECTIONS_PER', ['RHYTHM_MAX_CONNECTIONS'], 'RHYTHM_MAX_CONNECTIONS'],
+    ['x', ['y', 'z'], undefined],
+    ['id', ['to', 'at'], undefined],
+    ['customer', ['order', 'total'], undefined],
+    ['', ['a'], undefined],
+  ])('of %p among %p is %p', (name, candidates, nearest) => {
+    expect(nearestName(name, candidates)).toBe(nearest);
   });
 });

@@ -1,18 +1,26 @@
 // Finds the name that a typo was probably meant to be.
 
-/** The candidate with the smallest edit distance, if it is near enough to be a likely typo. */
+/** The candidate that a typo most likely explains: other case or separators, else few edits for its length; undefined if there is none. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const { length } = name;
   let best: string | undefined;
-  let bestDistance = Math.min(3, Math.floor(name.length / 2)) + 0.5;
+  let bestDistance = Math.min(Math.floor(length / 2), Math.max(3, Math.floor(length / 3))) + 0.5;
+  const folded = fold(name);
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) > bestDistance) continue;
-    const distance = candidate.toLowerCase() === name.toLowerCase() ? 0.25 : editDistance(name, candidate);
+    const sameName = fold(candidate) === folded;
+    if (!sameName && Math.abs(candidate.length - length) > bestDistance) continue;
+    const distance = sameName ? 0.25 : editDistance(name, candidate);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }
   }
   return best;
+}
+
+// maxConnections, max_connections and MAX-CONNECTIONS look like one name.
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[_\-. ]/g, '');
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours, each counted as one. */
