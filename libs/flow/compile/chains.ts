@@ -1,6 +1,6 @@
 // Compiles members, calls, `new`, `delete` and optional chains.
 
-import type { CallExpression, Expression, NewExpression } from '../parse/ast.js';
+import type { CallExpression, Expression, MemberExpression, NewExpression } from '../parse/ast.js';
 import { Label } from './assembler.js';
 import { compileArray, compileEffect, compileValue } from './expressions.js';
 import type { FunctionCompiler } from './function-compiler.js';
@@ -12,16 +12,24 @@ export function compileChain(c: FunctionCompiler, node: Expression, end: Label |
   if (node.type === 'MemberExpression') {
     compileChain(c, node.object, end);
     if (node.optional) asm.jump('NULLISH', end!);
-    if (node.computed) {
-      compileValue(c, node.property);
-      asm.at(node.property.start);
-      return asm.emit('GET_INDEX');
-    }
-    asm.at(node.property.start);
-    return asm.emit('GET_PROP', asm.name(memberName(node)));
+    return access(c, node, 'GET_INDEX', 'GET_PROP');
   }
   if (node.type === 'CallExpression') return compileCall(c, node, end);
   compileValue(c, node);
+}
+
+/** Reads or deletes a member of the object on top of the stack, with the instruction for a computed key or the one for a name. */
+function access(
+  c: FunctionCompiler,
+  node: MemberExpression,
+  keyed: `${'GET' | 'GET_METHOD' | 'DELETE'}_INDEX`,
+  named: 'GET_PROP' | 'GET_METHOD' | 'DELETE_PROP',
+): void {
+  const { asm } = c;
+  if (node.computed) compileValue(c, node.property);
+  asm.at(node.property.start);
+  if (node.computed) asm.emit(keyed);
+  else asm.emit(named, asm.name(memberName(node)));
 }
 
 export function compileDelete(c: FunctionCompiler, argument: Expression): void {
@@ -34,14 +42,7 @@ export function compileDelete(c: FunctionCompiler, argument: Expression): void {
   const end = new Label();
   compileChain(c, chained.object, end);
   if (chained.optional) asm.jump('NULLISH', end);
-  if (chained.computed) {
-    compileValue(c, chained.property);
-    asm.at(chained.property.start);
-    asm.emit('DELETE_INDEX');
-  } else {
-    asm.at(chained.property.start);
-    asm.emit('DELETE_PROP', asm.name(memberName(chained)));
-  }
+  access(c, chained, 'DELETE_INDEX', 'DELETE_PROP');
   if (end.uses.length === 0) return;
   const done = new Label();
   asm.jump('JUMP', done);
@@ -65,14 +66,7 @@ function compileCall(c: FunctionCompiler, node: CallExpression, end: Label | und
   const innerEnd = inner ? new Label() : end;
   compileChain(c, member.object, innerEnd);
   if (member.optional) asm.jump('NULLISH', innerEnd!);
-  if (member.computed) {
-    compileValue(c, member.property);
-    asm.at(member.property.start);
-    asm.emit('GET_METHOD_INDEX');
-  } else {
-    asm.at(member.property.start);
-    asm.emit('GET_METHOD', asm.name(memberName(member)));
-  }
+  access(c, member, 'GET_METHOD_INDEX', 'GET_METHOD');
   if (inner) {
     // The chain that stopped leaves one undefined; give it a receiver to call.
     const called = new Label();
