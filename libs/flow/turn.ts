@@ -131,7 +131,7 @@ export interface ConsumedSignal {
 export interface TurnBase {
   /** Without the calls that were made in this turn before its cancel: those must not be started. */
   effects: Effect[];
-  /** In the order they were taken; signals handed in and not listed here stay stored by the caller. */
+  /** In the order they were taken; signals passed in and not listed here stay stored by the caller. */
   consumedSignals: ConsumedSignal[];
   /** Timers, and waits whose timeout was due, that fired in this turn; an event for one that was over is not among them. */
   fired: number[];

@@ -16,7 +16,7 @@ import {
 } from '../vm/values.js';
 import { byFirst } from './cost.js';
 
-// The algorithm of the web platform knows these names; an error of any other name arrives as a plain Error.
+// The algorithm of the web platform keeps these names; an error of any other name arrives as a plain Error.
 const KEPT_NAMES: readonly string[] = ['Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
 
 class Cloner {
