@@ -46,6 +46,20 @@ describe('a payload', () => {
     expect(() => text(deep)).toThrow(/nested deeper than 20 levels/);
   });
 
+  it('refuses at once what is small in memory and endless as text, because its parts are shared', () => {
+    let shared: unknown = 1;
+    for (let i = 0; i < 19; i++) shared = [shared, shared];
+    expect(() => text(shared)).toThrow('input is more than 1000 bytes as JSON; the limit is 1000 (limits.payloadBytes).');
+    expect(() => text(new Array(1_000_000_000))).toThrow(/more than 1000 bytes/);
+  });
+
+  it('is written as its own toJSON says, and checked as that', () => {
+    const odd = Object.assign(new Date(0), { toJSON: () => ({ at: Number.NaN }) });
+    expect(() => text({ odd })).toThrow('input.odd.at is NaN, which JSON cannot hold.');
+    const list = Object.assign([1], { toJSON: () => 'list' });
+    expect(text([list, new Date(Number.NaN), Object.create(null)])).toBe('["list",null,{}]');
+  });
+
   it('survives a value of any depth without running out of stack', () => {
     let deep: unknown = 1;
     for (let i = 0; i < 200_000; i++) deep = [deep];

@@ -14,17 +14,66 @@ export interface PayloadLimits {
  */
 export function toJsonText(value: unknown, path: string, limits: PayloadLimits): string | undefined {
   if (value === undefined) return undefined;
-  const text = new Writer(path, limits).write(value, '');
+  const text = new PlainData(limits, path).holds(value) ? JSON.stringify(value) : new Writer(path, limits).write(value, '');
   if (text === undefined) throw refused(path, 'is a function or symbol, which JSON cannot hold');
   const bytes = Buffer.byteLength(text);
-  if (bytes > limits.payloadBytes) {
-    throw new InvalidArgumentError(
-      'RHYTHM_PAYLOAD_TOO_LARGE',
-      path,
-      `${path} is ${bytes} bytes as JSON; the limit is ${limits.payloadBytes} (limits.payloadBytes). Store the data elsewhere and pass a reference to it.`,
-    );
-  }
+  if (bytes > limits.payloadBytes) throw tooLarge(path, `${bytes}`, limits);
   return text;
+}
+
+// Nearly all payloads are plain data. One walk checks that, and the native JSON.stringify writes it: an order of four
+// fields takes 0.4 µs instead of 0.8, 200 lines of an invoice 66 instead of 210. What is not plain is written by the Writer, which finds the place of what is wrong.
+class PlainData {
+  private values = 0;
+
+  constructor(
+    private readonly limits: PayloadLimits,
+    private readonly path: string,
+  ) {}
+
+  /** Whether JSON.stringify writes this value as it is. A part that is there twice is written, and counted, twice. */
+  holds(value: unknown, depth = 0): boolean {
+    switch (typeof value) {
+      // In an array it is written as null, elsewhere it is left out.
+      case 'undefined':
+      case 'string':
+      case 'boolean':
+        break;
+      case 'number':
+        if (!Number.isFinite(value)) return false;
+        break;
+      case 'object':
+        if (value !== null && !this.holdsAllOf(value, depth)) return false;
+        break;
+      default:
+        return false;
+    }
+    // Each takes a character or more, but for members that are left out; a value with so many of those is refused as well.
+    if (++this.values > this.limits.payloadBytes) throw tooLarge(this.path, `more than ${this.limits.payloadBytes}`, this.limits);
+    return true;
+  }
+
+  private holdsAllOf(value: object, depth: number): boolean {
+    if (depth === this.limits.payloadDepth) return false;
+    if (Array.isArray(value)) {
+      if (hasToJson(value)) return false;
+      for (let index = 0; index < value.length; index++) if (!this.holds(value[index], depth + 1)) return false;
+      return true;
+    }
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype === Date.prototype) return !Object.hasOwn(value, 'toJSON');
+    if ((prototype !== Object.prototype && prototype !== null) || hasToJson(value)) return false;
+    for (const key in value) if (!this.holds((value as Record<string, unknown>)[key], depth + 1)) return false;
+    return true;
+  }
+}
+
+function tooLarge(path: string, bytes: string, { payloadBytes }: PayloadLimits): InvalidArgumentError {
+  return new InvalidArgumentError(
+    'RHYTHM_PAYLOAD_TOO_LARGE',
+    path,
+    `${path} is ${bytes} bytes as JSON; the limit is ${payloadBytes} (limits.payloadBytes). Store the data elsewhere and pass a reference to it.`,
+  );
 }
 
 class Writer {

@@ -36,8 +36,20 @@ describe('ids', () => {
     );
   });
 
-  it('spread over all 64 buckets', () => {
-    const seen = new Set(Array.from({ length: 2_000 }, () => bucketOf(newId())));
-    expect(seen.size).toBe(64);
+  it('are UUIDs of version 7 that sort in the order in which they were made, however many a millisecond has', () => {
+    const before = Date.now();
+    const ids = Array.from({ length: 20_000 }, newId);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+    const madeAt = Number.parseInt(ids[0].replace('-', '').slice(0, 12), 16);
+    expect(madeAt).toBeGreaterThanOrEqual(before);
+    expect(new Set(ids.map((id) => id.slice(19))).size).toBe(ids.length);
+  });
+
+  it('spread over all buckets', () => {
+    const seen = new Set(Array.from({ length: 100_000 }, () => bucketOf(newId())));
+    expect(seen.size).toBe(4_096);
+    expect(Math.max(...seen)).toBe(4_095);
   });
 });

@@ -17,6 +17,11 @@ export function jsonColumns(text: string | undefined): JsonColumns {
   return UNREADABLE.test(text) ? { readable: readable(text), verbatim: text } : { readable: text, verbatim: null };
 }
 
+/** Whether PostgreSQL can read a JSON text as it is. */
+export function isReadable(text: string | undefined): boolean {
+  return text === undefined || !UNREADABLE.test(text);
+}
+
 /** In SQL, the text as it was written, from the two columns. */
 export function jsonText(column: 'inputs' | 'output', e = 'e.'): string {
   return `coalesce(${e}${column}_verbatim::text, ${e}${column}::text)`;

@@ -67,8 +67,14 @@ export function executionColumns(executions: readonly NewExecution[]): (string |
     inputs.map(({ readable }) => readable),
     inputs.map(({ verbatim }) => verbatim),
     executions.map(({ tags }) => (tags?.length ? arrayText(tags) : null)),
-    executions.map(({ options }) => (options && Object.keys(options).length > 0 ? JSON.stringify(options) : null)),
+    executions.map((execution) => (hasNoOptions(execution) ? null : JSON.stringify(execution.options))),
   ];
+}
+
+/** Whether an execution asks for nothing but what its declaration says. */
+export function hasNoOptions({ options }: NewExecution): boolean {
+  for (const _ in options) return false;
+  return true;
 }
 
 /** The names of these columns, in the same order. */

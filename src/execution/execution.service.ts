@@ -2,11 +2,13 @@
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { toJsonText } from '../../libs/engine/index.js';
 import {
   getExecution,
   type HistoryEntry,
   insertExecutions,
   type NewExecution,
+  newId,
   pauseExecutions,
   type QueueStatus,
   RetryRefusedError,
@@ -80,6 +82,7 @@ export interface SystemStatus {
 
 // One statement of startMany.
 const BATCH = 1_000;
+const REQUEST_KEYS = ['name', 'input', 'options'];
 const ENDED = ['completed', 'failed', 'cancelled'];
 const IN_TRANSACTION = { inTransaction: true };
 
@@ -131,19 +134,7 @@ export class ExecutionService implements OnModuleDestroy {
     const { manager } = checkKeys<{ manager?: EntityManager }>(options, ['manager'], 'options');
     if (!Array.isArray(requests))
       throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not a list of { name, input, options }.');
-    const executions: NewExecution[] = [];
-    const targets = new Map<string, StartTarget>();
-    for (const [index, request] of requests.entries()) {
-      const path = `requests[${index}]`;
-      checkKeys(request, ['name', 'input', 'options'], path);
-      const { name, input } = request;
-      const checked = checkStartOptions(request.options, `${path}.options`);
-      // Many starts are mostly of a few names; each is looked up once.
-      const key = JSON.stringify([name, checked.type, checked.version]);
-      const target = targets.get(key) ?? (await this.targets.resolve(name, checked, `${path}.options`));
-      targets.set(key, target);
-      executions.push(newExecution(target, input, checked, `${path}.options`, this.loaded.settings.limits));
-    }
+    const executions = await this.executionsOf(requests);
     const outcomes = new Map<NewExecution, StartOutcome>();
     for (let from = 0; from < executions.length; from += BATCH) {
       const batch = sortedForLocking(executions.slice(from, from + BATCH), (execution) => execution);
@@ -156,6 +147,31 @@ export class ExecutionService implements OnModuleDestroy {
     }
     this.announce(executions, manager);
     return executions.map((execution) => started(outcomes.get(execution)!, execution.options?.idempotencyKey));
+  }
+
+  // Many starts are mostly of a few names, each of which is looked up once, and often share their options, which are read once.
+  private async executionsOf(requests: readonly StartRequest[]): Promise<NewExecution[]> {
+    const { limits } = this.loaded.settings;
+    const targets = new Map<string, StartTarget>();
+    const executions: NewExecution[] = [];
+    let before: { request: StartRequest; execution: NewExecution } | undefined;
+    for (const [index, request] of requests.entries()) {
+      const path = `requests[${index}]`;
+      checkKeys(request, REQUEST_KEYS, path);
+      const { name, input, options } = request;
+      if (before && name === before.request.name && options === before.request.options && before.execution.fresh) {
+        executions.push({ ...before.execution, id: newId(), input: toJsonText(input, `${path}.input`, limits) });
+        continue;
+      }
+      const checked = checkStartOptions(options, `${path}.options`);
+      const key = JSON.stringify([name, checked.type, checked.version]);
+      const target = targets.get(key) ?? (await this.targets.resolve(name, checked, `${path}.options`));
+      targets.set(key, target);
+      const execution = newExecution(target, input, checked, `${path}.options`, limits);
+      executions.push(execution);
+      before = { request, execution };
+    }
+    return executions;
   }
 
   /** One execution; throws an `ExecutionNotFoundError` when there is none. */

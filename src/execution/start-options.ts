@@ -124,20 +124,22 @@ function executionId(target: StartTarget, options: StartOptions, path: string): 
 }
 
 function executionOptions(target: StartTarget, options: StartOptions, path: string): ExecutionOptions {
+  const { policy } = target;
+  const isTask = target.type === 'task';
   const bound = (key: 'timeout' | 'startTimeout' | 'totalTimeout') =>
     options[key] === undefined ? undefined : parseBound(options[key], `${path}.${key}`);
   const timeoutMs = bound('timeout');
-  const isTask = target.type === 'task';
-  const stored: ExecutionOptions = {
-    timeoutMs: isTask ? timeoutMs : undefined,
-    startTimeoutMs: bound('startTimeout') ?? target.policy?.startTimeoutMs,
-    totalTimeoutMs: bound('totalTimeout') ?? (isTask ? target.policy?.totalTimeoutMs : timeoutMs),
-    delayMs: options.delay === undefined ? undefined : parseDuration(options.delay, `${path}.delay`),
-    runAt: options.runAt === undefined ? undefined : parseInstant(options.runAt, `${path}.runAt`).toISOString(),
-    idempotencyKey: options.idempotencyKey,
-    retry: options.retry === undefined ? undefined : storedRetry(options.retry, `${path}.retry`),
-  };
-  return Object.fromEntries(Object.entries(stored).filter(([, value]) => value !== undefined));
+  const startTimeoutMs = bound('startTimeout') ?? policy?.startTimeoutMs;
+  const totalTimeoutMs = bound('totalTimeout') ?? (isTask ? policy?.totalTimeoutMs : timeoutMs);
+  const stored: ExecutionOptions = {};
+  if (isTask && timeoutMs !== undefined) stored.timeoutMs = timeoutMs;
+  if (startTimeoutMs !== undefined) stored.startTimeoutMs = startTimeoutMs;
+  if (totalTimeoutMs !== undefined) stored.totalTimeoutMs = totalTimeoutMs;
+  if (options.delay !== undefined) stored.delayMs = parseDuration(options.delay, `${path}.delay`);
+  if (options.runAt !== undefined) stored.runAt = parseInstant(options.runAt, `${path}.runAt`).toISOString();
+  if (options.idempotencyKey !== undefined) stored.idempotencyKey = options.idempotencyKey;
+  if (options.retry !== undefined) stored.retry = storedRetry(options.retry, `${path}.retry`);
+  return stored;
 }
 
 function storedRetry(given: StartRetryOptions, path: string): StoredRetry {

@@ -5,8 +5,16 @@ import { type ArrayType, arrayBytes } from '../connect/array-bytes.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
-import { jsonText } from '../json-columns.js';
-import { DUE_AFTER_DELAY, EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns, type NewExecution, schedule } from '../new-execution.js';
+import { isReadable, jsonText } from '../json-columns.js';
+import {
+  DUE_AFTER_DELAY,
+  EXECUTION_COLUMNS,
+  EXECUTION_VALUES,
+  executionColumns,
+  hasNoOptions,
+  type NewExecution,
+  schedule,
+} from '../new-execution.js';
 import { enqueue } from '../work-queue.js';
 
 /**
@@ -45,6 +53,21 @@ const insert = (name: string, onConflict: string) =>
   SELECT ${onConflict ? 'id FROM new' : '1 WHERE false'}`,
   );
 const INSERT_FRESH = insert('insert_fresh', '');
+
+// Starts that differ only in their id and their input, which is what bulk starts and most single ones are: three arrays, and the rest
+// once. The queue rows are made from the same arrays, so that nothing is returned by one insert and read by the other.
+// Per task in batches of 1,000 through startMany, with cheaper ids and payloads: server 8.4 → 7.3 µs, Node 9.0 → 3.5 µs.
+const INSERT_UNIFORM = sql(
+  'insert_uniform',
+  `WITH new AS (
+    INSERT INTO rhythm.executions (fence, created_at, id, bucket, type, target_name, queue, priority, version, inputs)
+    SELECT $4::bigint, ${CLOCK_NOW}, d.id, d.bucket, $5::text, $6::text, $7::text, $8::smallint, $9::text, d.inputs::json
+    FROM unnest($1::text[], $2::smallint[], $3::text[]) AS d(id, bucket, inputs)
+  )
+  INSERT INTO rhythm.work_queue (queue, rank, seq, bucket, execution_id, fence)
+  SELECT $7::text, -$8::smallint, nextval('rhythm.queue_seq'), d.bucket, d.id, CASE WHEN $5::text = 'task' THEN $4::bigint END
+  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)`,
+);
 const INSERT = insert('insert_executions', 'ON CONFLICT (id, bucket) DO NOTHING');
 
 // A start in a caller's transaction that finds an existing run keeps that run from being removed until the transaction ends, so
@@ -76,7 +99,7 @@ export async function insertExecutions(
   { inTransaction = false }: InsertOptions = {},
 ): Promise<StartOutcome[]> {
   if (executions.every(({ fresh }) => fresh)) {
-    await db.rows(INSERT_FRESH, parameters(executions));
+    await (areUniform(executions) ? db.rows(INSERT_UNIFORM, uniformParameters(executions)) : db.rows(INSERT_FRESH, parameters(executions)));
     return executions.map(({ id }) => ({ id, outcome: 'created' }));
   }
   const inserted = new Set<string>();
@@ -103,6 +126,30 @@ export async function insertExecutions(
     const differs = difference(execution, twin);
     return differs ? { id, outcome: 'conflict', differs } : { id, outcome: 'existing' };
   });
+}
+
+function areUniform(executions: readonly NewExecution[]): boolean {
+  const [{ type, targetName, queue, priority, version }] = executions;
+  return executions.every(
+    (one) =>
+      one.targetName === targetName &&
+      one.queue === queue &&
+      one.type === type &&
+      one.priority === priority &&
+      one.version === version &&
+      one.parentId === undefined &&
+      !one.tags?.length &&
+      hasNoOptions(one) &&
+      isReadable(one.input),
+  );
+}
+
+function uniformParameters(executions: readonly NewExecution[]): unknown[] {
+  const [{ type, targetName, queue, priority = 0, version = null }] = executions;
+  const ids = executions.map(({ id }) => id);
+  const inputs = executions.map(({ input }) => input);
+  const arrays = [arrayBytes('text', ids), arrayBytes('smallint', ids.map(bucketOf)), arrayBytes('text', inputs)];
+  return [...arrays, newFence(), type, targetName, queue, priority, version];
 }
 
 /** The run that has the id of a start. */
