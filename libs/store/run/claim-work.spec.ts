@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../test/support/index.js';
 import { sql } from '../connect/statement.js';
+import { bucketOf } from '../ids.js';
 import { insertExecutions } from '../manage/insert-executions.js';
+import type { NewExecution } from '../new-execution.js';
 import { Store } from '../store.js';
 import { claimWork, type QueuePlaces } from './claim-work.js';
 
@@ -55,6 +57,65 @@ describe('a claim', () => {
     expect((await take(3, places)).ids).toEqual(['urgent', 'third', 'fourth']);
     expect((await take(9, places)).ids).toEqual(['fifth', 'idle']);
     expect((await take(9)).ids).toEqual(['first']);
+  });
+
+  it('returns every task whole, whether it is packed with others or has something unusual', async () => {
+    const task = (id: string, more: Partial<NewExecution> = {}): NewExecution => ({
+      id,
+      fresh: true,
+      type: 'task',
+      targetName: 't',
+      queue: 'q',
+      ...more,
+    });
+    const started = [
+      task('plain', { input: '{"b":[1,-0,"\\u001f\\u001e"],  "a":"é𝄞\\n,\\"\\\\"}' }),
+      task('without input'),
+      task('null', { input: 'null' }),
+      task('odd, "id" \\ {}', { input: '""' }),
+      task('with \x1f and \x1e', { input: '1' }),
+      task('unreadable', { input: '"\\u0000\\ud800"' }),
+      task('urgent', { priority: 7, input: '2' }),
+      task('another name', { targetName: 'u', input: '3' }),
+      task('another queue', { queue: 'r', input: '4' }),
+      task('with options', { options: { timeoutMs: 5 }, input: '5' }),
+      task('with tags', { tags: ['x'], input: '6' }),
+      task('run:7', { parentId: 'run', parentCall: 7, input: '7' }),
+      task('key:a:b:1:12', { parentId: 'key:a:b:1', parentCall: 12, input: '8' }),
+      task('own name', { parentId: 'run', parentCall: 9, input: '9' }),
+    ];
+    // A packed one and one that is not, of each kind.
+    await insertExecutions(store.db, started);
+    await store.db.rows(sql('spec', `UPDATE rhythm.executions SET attempts = 2, crashes = 1, progress = '{"done":1}' WHERE id = 'null'`));
+    const { items } = await claimWork(store.db, 'worker', `claim ${++claims}`, ['q', 'r'], 50);
+    const [{ fence }] = items;
+    const inOrder = started.filter(({ id }) => id !== 'urgent');
+    expect(items.map(({ seq, ...item }) => item)).toEqual(
+      [started[6], ...inOrder].map((one) => ({
+        id: one.id,
+        bucket: bucketOf(one.id),
+        type: 'task',
+        name: one.targetName,
+        queue: one.queue,
+        priority: one.priority ?? 0,
+        status: 'pending',
+        fence,
+        attempts: one.id === 'null' ? 2 : 0,
+        crashes: one.id === 'null' ? 1 : 0,
+        parentId: one.parentId ?? null,
+        parentCall: one.parentCall ?? null,
+        version: null,
+        options: one.options ?? null,
+        tags: one.tags ?? null,
+        progress: one.id === 'null' ? { done: 1 } : null,
+        run: true,
+        input: one.input ?? null,
+        createdAt: null,
+        cancelled: false,
+      })),
+    );
+    const seqs = items.slice(1).map(({ seq }) => seq);
+    expect([...seqs].sort((a, b) => a - b)).toEqual(seqs);
   });
 
   it('behind a place takes of other queues from their head', async () => {
