@@ -89,7 +89,7 @@ export { beat, claimIds, leave, lostItems, NO_HEARTBEAT, readBeats, registerWork
 export { claimLanes, type Lane, moveToLanes, noWorkerHas, readLanes, readUnserved, tendLanes, type UnservedTask } from './run/lanes.js';
 export { type LoadedRun, loadRuns, type StoredEvent } from './run/load-runs.js';
 export { markStarted } from './run/mark-started.js';
-export { dropScheduled, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
+export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
 export { reportProgress } from './run/task-progress.js';
 export { Store, type StoreOptions } from './store.js';

@@ -12,6 +12,7 @@ import {
   requestCancel,
   resumeExecutions,
   retryExecution,
+  Store,
   sendSignals,
   sql,
 } from '../../libs/store/index.js';
@@ -272,6 +273,34 @@ describe('complete, cancel and timeout', () => {
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
     expect((await endsOf(harness)).sort(byId)).toEqual(ends.map(({ id, status }) => ({ id, status })).sort(byId));
     for (const id of ids) expectConsistent(await harness.ended(id), 'done');
+  });
+
+  it('end a run that is never at rest at its time limit', async () => {
+    const busy = `for (;;) await Task.run('noop')`;
+    const harness = await kit.open({ flows: { busy }, tasks: { noop: () => 1 }, engine: { maxSteps: 100 } });
+    let moved = 0;
+    const fenceOf = async () =>
+      (await harness.query<{ fence: string }>('SELECT fence FROM rhythm.executions WHERE parent_id IS NULL'))[0].fence;
+    // Each time the passed limit has been read, the run moves before anything is done about it.
+    const store = await Store.open({
+      url: kit.url,
+      schema: kit.schema,
+      autoMigrate: false,
+      intercept: async (statement, run) => {
+        const rows = await run();
+        if (statement !== 'rhythm_read_overdue') return rows;
+        const before = await fenceOf();
+        await waitFor('the run to move', async () => (await fenceOf()) !== before);
+        moved++;
+        return rows;
+      },
+    });
+    const engine = await harness.engine({}, store);
+    const id = await harness.start('busy', undefined, { options: { totalTimeoutMs: 100 } });
+    expect(await harness.ended(id)).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
+    expect(moved).toBeGreaterThan(0);
+    await engine.stop();
+    await store.close();
   });
 
   const WAITING_FOR_LOCK = `SELECT pid FROM pg_stat_activity

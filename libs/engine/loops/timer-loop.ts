@@ -5,8 +5,11 @@ import {
   commitWork,
   dropScheduled,
   isDatabaseError,
+  isLockTimeout,
+  lockOverdue,
   moveDue,
   type Overdue,
+  type Runner,
   readOverdue,
   type Store,
   turnCommit,
@@ -60,21 +63,39 @@ export class TimerLoop extends Loop {
   // Each in a commit of its own, fenced like any other, so that a cancel and a timeout have one winner. Returns whether there may
   // be more: a full batch of which something was settled.
   private async actOnOverdue(): Promise<boolean> {
-    const { workerId, runtime } = this.parts;
     const overdue = await readOverdue(this.link, OVERDUE_BATCH);
     let settled = 0;
     const idle = overdue.filter((row) => isMoot(row));
     if (idle.length > 0) await dropScheduled(this.link, idle);
     settled += idle.length;
     for (const row of overdue.filter((one) => !isMoot(one))) {
-      const { tasks, turns } = await commitWork(this.link, endOf(row, workerId, runtime.wallNow()));
-      if (tasks[0] || turns[0]) {
+      const isEnded = (await this.endAt(this.link, row)) || (await this.endLocked(row));
+      if (isEnded) {
         settled++;
         this.announcer.endedByTimer(row, statusOf(row));
       }
       if (row.parentId) this.announcer.wake([ANY]);
     }
     return overdue.length === OVERDUE_BATCH && settled > 0;
+  }
+
+  private async endAt(db: Runner, row: Overdue): Promise<boolean> {
+    const { workerId, runtime } = this.parts;
+    const { tasks, turns } = await commitWork(db, endOf(row, workerId, runtime.wallNow()));
+    return tasks[0] || turns[0];
+  }
+
+  // It has moved since it was read. A run that is always busy would do so again and again, and never reach its time limit.
+  private async endLocked(row: Overdue): Promise<boolean> {
+    try {
+      return await this.parts.store.db.transaction(async (tx) => {
+        const now = await lockOverdue(tx, row);
+        return now !== undefined && !isMoot(now) && this.endAt(tx, now);
+      });
+    } catch (error) {
+      if (isLockTimeout(error)) return false;
+      throw error;
+    }
   }
 }
 

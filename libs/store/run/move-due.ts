@@ -48,9 +48,10 @@ const MOVE = sql(
 // the row. A task has started when its worker has marked it (`markStarted`); a workflow does nothing before its first commit, so
 // a claim is enough.
 const LIVING = `c.parent_call IS NOT NULL AND c.status IN ${LIVE}`;
-const OVERDUE = sql(
-  'read_overdue',
-  `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
+const overdue = (name: string, which: string) =>
+  sql(
+    name,
+    `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
     e.status, e.options, e.queue, e.version, e.cancelled_at IS NOT NULL AS cancelled,
     e.started_at IS NOT NULL OR (e.type = 'workflow' AND EXISTS (SELECT 1 FROM rhythm.claims c WHERE e.id = ANY(c.ids))) AS started,
     e.type = 'workflow' AND (EXISTS (
@@ -59,8 +60,12 @@ const OVERDUE = sql(
       SELECT 1 FROM rhythm.executions c WHERE ${isStray('c.', 'e.id')} AND ${LIVING}
     )) AS "hasChildren"
   FROM rhythm.scheduled_queue s LEFT JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket
-  WHERE s.due_at <= ${CLOCK} AND s.kind = ANY('{deadline,start,grace}'::text[]) ORDER BY s.due_at LIMIT $1`,
-);
+  WHERE s.due_at <= ${CLOCK} AND ${which}`,
+  );
+const OVERDUE = overdue('read_overdue', `s.kind = ANY('{deadline,start,grace}'::text[]) ORDER BY s.due_at LIMIT $1`);
+const OVERDUE_ONE = overdue('read_overdue_one', 's.execution_id = $1 AND s.bucket = $2 AND s.kind = $3');
+const LOCK_TIMEOUT = sql('overdue_lock_timeout', `SET LOCAL lock_timeout = '1s'`);
+const LOCK = sql('lock_overdue', 'SELECT FROM rhythm.executions WHERE id = $1 AND bucket = $2 FOR UPDATE');
 
 const DROP = sql(
   'drop_scheduled',
@@ -98,6 +103,16 @@ export async function moveDue(db: Runner, limit = 1_000): Promise<MovedDue> {
 /** The time limits that have passed, oldest first. */
 export async function readOverdue(db: Runner, limit: number): Promise<Overdue[]> {
   return db.rows<Overdue>(OVERDUE, [limit]);
+}
+
+/**
+ * Locks the execution of a time limit for the rest of the transaction, and reads the limit again: nobody moves the execution until it
+ * is ended. Returns undefined if the limit is gone. Fails with a lock timeout if somebody else keeps the execution locked.
+ */
+export async function lockOverdue(tx: Runner, { id, bucket, kind }: Overdue): Promise<Overdue | undefined> {
+  await tx.rows(LOCK_TIMEOUT);
+  await tx.rows(LOCK, [id, bucket]);
+  return (await tx.rows<Overdue>(OVERDUE_ONE, [id, bucket, kind]))[0];
 }
 
 /** Deletes time limits that no longer matter. */
