@@ -3,7 +3,7 @@
 import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { AppDataSource } from './boot/app-data-source.js';
+import { AppDataSourceFinder } from './boot/app-data-source.finder.js';
 import { BootSequence } from './boot/boot.sequence.js';
 import { checkAsyncCall, checkCall, checkFeature, checkModuleOptions, refuseOrphans } from './boot/check-options.js';
 import { type LoadedSettings, loadSettings } from './config/load-settings.js';
@@ -27,7 +27,7 @@ import {
   RHYTHM_SETTINGS,
   type RhythmModuleOptions,
   rhythmToken,
-} from './rhythm.module-definition.js';
+} from './module-options.js';
 import { SchedulerService } from './scheduler/scheduler.service.js';
 import { SignalService } from './signal/signal.service.js';
 import { TaskExplorer } from './tasks/task.explorer.js';
@@ -86,7 +86,7 @@ const database: Provider = {
     TaskRegistry,
     TaskExplorer,
     TargetResolver,
-    AppDataSource,
+    AppDataSourceFinder,
     BootSequence,
     QueueWatch,
     ...SERVICES,

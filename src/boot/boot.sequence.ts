@@ -5,10 +5,10 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { DefinitionService } from '../flows/definition.service.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskExplorer } from '../tasks/task.explorer.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
-import { AppDataSource } from './app-data-source.js';
+import { AppDataSourceFinder } from './app-data-source.finder.js';
 import { checkCalls } from './check-calls.js';
 
 /** Prepares the application; a boot that cannot succeed leaves no connection behind. */
@@ -21,7 +21,7 @@ export class BootSequence implements OnModuleInit {
     @Inject(TaskExplorer) private readonly explorer: TaskExplorer,
     @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
     @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSource) private readonly appDataSource: AppDataSource,
+    @Inject(AppDataSourceFinder) private readonly appDataSource: AppDataSourceFinder,
     @Inject(DefinitionService) private readonly definitions: DefinitionService,
   ) {}
 

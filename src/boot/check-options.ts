@@ -4,8 +4,8 @@ import type { ModulesContainer } from '@nestjs/core';
 import { checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmModuleOptions } from '../rhythm.module-definition.js';
 
 const MAKERS = ['useFactory', 'useClass', 'useExisting'];
 const EXTRAS = ['isGlobal', 'name'];

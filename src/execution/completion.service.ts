@@ -7,7 +7,7 @@ import { checkText } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { CompletionBusyError, CompletionTokenError } from '../errors.js';
-import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
+import { RHYTHM_SETTINGS } from '../module-options.js';
 
 /** The error of a task that the outside declares failed. */
 export interface CompletionFailure {

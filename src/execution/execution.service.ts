@@ -38,12 +38,12 @@ import {
   InvalidArgumentError,
   StartContendedError,
 } from '../errors.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
 import { type Inspection, inspectRun } from './inspect-run.js';
 import { type ListOptions, type ListPage, listPage } from './list-page.js';
-import { ResultWaiter } from './result.waiter.js';
-import { StartBatcher, sortedForLocking } from './start.batcher.js';
+import { ResultWaiter } from './result-waiter.js';
+import { StartBatcher, sortedForLocking } from './start-batcher.js';
 import { checkStartOptions, newExecution, type StartOptions } from './start-options.js';
 import { type StartTarget, TargetResolver } from './target.resolver.js';
 

@@ -3,7 +3,7 @@
 import type { ModulesContainer } from '@nestjs/core';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
-import { RHYTHM_FEATURE, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_FEATURE, type RhythmModuleOptions } from '../module-options.js';
 import { FlowRegistry } from './flow.registry.js';
 import { type FlowSource, readFlows } from './flow-source.js';
 

@@ -9,7 +9,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { SignalToTaskError } from '../errors.js';
-import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
+import { RHYTHM_SETTINGS } from '../module-options.js';
 
 /** Options of `send`. */
 export interface SignalOptions {

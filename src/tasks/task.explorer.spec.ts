@@ -6,9 +6,9 @@ import { ModulesContainer, REQUEST } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import type { TaskContext } from '../../libs/engine/index.js';
 import { loadSettings } from '../config/load-settings.js';
-import { Task } from './task.decorator.js';
 import { TaskExplorer } from './task.explorer.js';
 import { TaskRegistry } from './task.registry.js';
+import { Task } from './task-decorator.js';
 
 const { task: defaults } = loadSettings({ options: { database: 'embedded' }, env: {}, folder: '/nowhere' }).settings;
 const context = { executionId: 'x', attempt: 1 } as TaskContext;

@@ -6,8 +6,8 @@ import type { TaskContext } from '../../libs/engine/index.js';
 import { checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
-import { type TaskMark, taskMark } from './task.decorator.js';
 import type { TaskRegistry } from './task.registry.js';
+import { type TaskMark, taskMark } from './task-decorator.js';
 import { taskPolicy } from './task-policy.js';
 
 type Module = ModulesContainer extends Map<string, infer M> ? M : never;

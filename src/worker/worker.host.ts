@@ -3,12 +3,12 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Engine, type EngineEvent, EngineEvents, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
-import { AppDataSource } from '../boot/app-data-source.js';
+import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
@@ -26,7 +26,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(DatabaseHost) private readonly database: DatabaseHost,
     @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
     @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSource) private readonly appDataSource: AppDataSource,
+    @Inject(AppDataSourceFinder) private readonly appDataSource: AppDataSourceFinder,
     @Inject(QueueWatch) private readonly watch: QueueWatch,
   ) {}
 

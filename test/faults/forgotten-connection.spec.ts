@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { newId, Store } from '../../libs/store/index.js';
-import { StartBatcher } from '../../src/execution/start.batcher.js';
+import { StartBatcher } from '../../src/execution/start-batcher.js';
 import { useTestDatabase } from '../support/index.js';
 import { Wire } from './proxy.js';
 

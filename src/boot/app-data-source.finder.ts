@@ -6,12 +6,12 @@ import { DataSource } from 'typeorm';
 import { isSameDatabase, readIdentity } from '../../libs/store/index.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { ConfigurationError } from '../errors.js';
-import { RHYTHM_OPTIONS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, type RhythmModuleOptions } from '../module-options.js';
 import type { TaskRegistry } from '../tasks/task.registry.js';
 
 /** Finds and checks the app's DataSource. */
 @Injectable()
-export class AppDataSource {
+export class AppDataSourceFinder {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(DatabaseHost) private readonly database: DatabaseHost,

@@ -1,7 +1,7 @@
 // `@Task` where it cannot work says what is missing.
 
 import { describe, expect, it } from '@jest/globals';
-import { Task } from './task.decorator.js';
+import { Task } from './task-decorator.js';
 
 describe('@Task', () => {
   it('compiled as a decorator of the later standard names the switch that is missing', () => {

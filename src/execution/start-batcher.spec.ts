@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { NewExecution, Runner } from '../../libs/store/index.js';
-import { StartBatcher, sortedForLocking } from './start.batcher.js';
+import { StartBatcher, sortedForLocking } from './start-batcher.js';
 
 const execution = (id: string, input?: string): NewExecution => ({ id, type: 'task', targetName: 't', queue: 'q', input });
 
