@@ -32,7 +32,13 @@ export type { ListOptions, ListPage } from './execution/list-page.js';
 export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource } from './flows/flow-source.js';
-export { type RhythmModuleExtras, type RhythmModuleOptions, rhythmToken } from './module-options.js';
+export {
+  type RhythmModuleAsyncOptions,
+  type RhythmModuleExtras,
+  type RhythmModuleOptions,
+  type RhythmOptionsFactory,
+  rhythmToken,
+} from './module-options.js';
 export { RhythmFeatureModule, type RhythmFeatureOptions, RhythmModule } from './rhythm.module.js';
 export { SchedulerService } from './scheduler/scheduler.service.js';
 export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';

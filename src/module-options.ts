@@ -52,13 +52,22 @@ export function rhythmToken(service: Type<unknown>, name: string): InjectionToke
   return name === 'default' ? service : Symbol.for(`rhythm:${name}:${service.name}`);
 }
 
+/** Makes the options of `RhythmModule.forRootAsync({ useClass })` or `({ useExisting })`. */
+export interface RhythmOptionsFactory {
+  createRhythmOptions(): RhythmModuleOptions | Promise<RhythmModuleOptions>;
+}
+
 export const { ConfigurableModuleClass, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RhythmModuleOptions>({
   optionsInjectionToken: RHYTHM_OPTIONS,
 })
   .setClassMethodName('forRoot')
+  .setFactoryMethodName('createRhythmOptions')
   .setExtras<RhythmModuleExtras>({ isGlobal: true, name: 'default' }, (definition, extras) => ({
     ...definition,
     global: extras.isGlobal,
     providers: [...(definition.providers ?? []), { provide: RHYTHM_NAME, useValue: extras.name }],
   }))
   .build();
+
+/** What `RhythmModule.forRootAsync()` takes: `useFactory` with `inject`, or `useClass` or `useExisting` of a `RhythmOptionsFactory`. */
+export type RhythmModuleAsyncOptions = typeof ASYNC_OPTIONS_TYPE;

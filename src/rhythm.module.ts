@@ -17,7 +17,6 @@ import { FlowRegistry } from './flows/flow.registry.js';
 import type { FlowSource } from './flows/flow-source.js';
 import { loadFlows } from './flows/load-flows.js';
 import {
-  ASYNC_OPTIONS_TYPE,
   CODE_OPTION_KEYS,
   ConfigurableModuleClass,
   OPTIONS_TYPE,
@@ -25,6 +24,7 @@ import {
   RHYTHM_NAME,
   RHYTHM_OPTIONS,
   RHYTHM_SETTINGS,
+  type RhythmModuleAsyncOptions,
   type RhythmModuleOptions,
   rhythmToken,
 } from './module-options.js';
@@ -100,8 +100,8 @@ export class RhythmModule extends ConfigurableModuleClass {
     return withServices(super.forRoot(options), options.name);
   }
 
-  /** As `forRoot`, with options that are made by a factory or class. */
-  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+  /** As `forRoot`, with options from a factory function, or from a class that implements `RhythmOptionsFactory`. */
+  static override forRootAsync(options: RhythmModuleAsyncOptions): DynamicModule {
     checkAsyncCall(options);
     // biome-ignore lint/complexity/noThisInStatic: the builder makes the module of the class it is called on
     return withServices(super.forRootAsync(options), options.name);

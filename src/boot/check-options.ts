@@ -30,7 +30,9 @@ export function checkAsyncCall(options: object): void {
   asConfiguration(() => checkKeys(options, ['imports', 'inject', ...MAKERS, 'provideInjectionTokensFrom', ...EXTRAS], call));
   const makers = MAKERS.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
   if (makers.length !== 1) {
-    throw invalid(`${call} has ${makers.length ? makers.join(' and ') : 'no maker of options'}. Give one of ${MAKERS.join(', ')}.`);
+    throw invalid(
+      `${call} ${makers.length ? `has ${makers.join(' and ')}` : 'does not say how to make the options'}. Give one of ${MAKERS.join(', ')}.`,
+    );
   }
 }
 

@@ -56,19 +56,6 @@ describe('the module', () => {
     await app.close();
   });
 
-  it('takes its options from a factory', async () => {
-    const SETTINGS = Symbol('settings');
-    @Module({ providers: [{ provide: SETTINGS, useFactory: async () => quickOptions(database, { flows: [ECHO] }) }], exports: [SETTINGS] })
-    class SettingsModule {}
-    const app = await boot([
-      RhythmModule.forRootAsync({ imports: [SettingsModule], inject: [SETTINGS], useFactory: (options: object) => options }),
-    ]);
-    const executions = app.get(ExecutionService);
-    const { id } = await executions.start('echo', 'made');
-    expect(await executions.result(id, { timeout: '10s' })).toBe('made');
-    await app.close();
-  });
-
   it('collects the workflows of feature modules and folders', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rhythm-flows-'));
     writeFileSync(join(folder, 'from-a-file.flow'), 'return "file"');
@@ -168,8 +155,6 @@ describe('the module', () => {
     expect(() => RhythmModule.forRoot(null as never)).toThrow('RhythmModule.forRoot() was given null, not an object of options.');
     expect(() => RhythmModule.forRoot({ isGlobal: 'no' as never })).toThrow(/isGlobal is "no", not true or false/);
     expect(() => RhythmModule.forRoot({ name: 5 as never })).toThrow(/name is 5, not a text/);
-    expect(() => RhythmModule.forRootAsync({})).toThrow(/no maker of options\. Give one of useFactory, useClass, useExisting/);
-    expect(() => RhythmModule.forRootAsync({ useFactry: () => ({}) } as never)).toThrow(/Did you mean "useFactory"/);
     expect(() => RhythmModule.forFeature({ flow: [] } as never)).toThrow(/Unknown option "flow" .*Did you mean "flows"/);
     expect(() => RhythmModule.forFeature({} as never)).toThrow(/flows is undefined, not a list/);
   });
