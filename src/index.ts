@@ -32,12 +32,12 @@ export type { ListOptions, ListPage } from './execution/list-page.js';
 export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource } from './flows/flow-source.js';
-export {
-  type RhythmModuleAsyncOptions,
-  type RhythmModuleExtras,
-  type RhythmModuleOptions,
-  type RhythmOptionsFactory,
-  rhythmToken,
+export { getRhythmToken, InjectRhythm } from './inject-rhythm.js';
+export type {
+  RhythmModuleAsyncOptions,
+  RhythmModuleExtras,
+  RhythmModuleOptions,
+  RhythmOptionsFactory,
 } from './module-options.js';
 export { RhythmFeatureModule, type RhythmFeatureOptions, RhythmModule } from './rhythm.module.js';
 export { SchedulerService } from './scheduler/scheduler.service.js';

@@ -1,6 +1,6 @@
 // The options of `RhythmModule` and the tokens its parts are injected by.
 
-import { ConfigurableModuleBuilder, type InjectionToken, type Type } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { SnapshotStore } from '../libs/engine/index.js';
 import type { SettingOptions } from './config/schema.js';
@@ -46,11 +46,6 @@ export const RHYTHM_SETTINGS: unique symbol = Symbol.for('rhythm:settings') as n
 export const RHYTHM_NAME: unique symbol = Symbol.for('rhythm:name') as never;
 /** Token of what a `forFeature` call adds. */
 export const RHYTHM_FEATURE: unique symbol = Symbol.for('rhythm:feature') as never;
-
-/** The token of a service of a module with a name: `@Inject(rhythmToken(ExecutionService, 'reports'))`. */
-export function rhythmToken(service: Type<unknown>, name: string): InjectionToken {
-  return name === 'default' ? service : Symbol.for(`rhythm:${name}:${service.name}`);
-}
 
 /** Makes the options of `RhythmModule.forRootAsync({ useClass })` or `({ useExisting })`. */
 export interface RhythmOptionsFactory {

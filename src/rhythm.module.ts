@@ -16,6 +16,7 @@ import { DefinitionService } from './flows/definition.service.js';
 import { FlowRegistry } from './flows/flow.registry.js';
 import type { FlowSource } from './flows/flow-source.js';
 import { loadFlows } from './flows/load-flows.js';
+import { getRhythmToken } from './inject-rhythm.js';
 import {
   CODE_OPTION_KEYS,
   ConfigurableModuleClass,
@@ -26,7 +27,6 @@ import {
   RHYTHM_SETTINGS,
   type RhythmModuleAsyncOptions,
   type RhythmModuleOptions,
-  rhythmToken,
 } from './module-options.js';
 import { SchedulerService } from './scheduler/scheduler.service.js';
 import { SignalService } from './signal/signal.service.js';
@@ -125,7 +125,7 @@ export class RhythmFeatureModule {
 
 function withServices(definition: DynamicModule, name = 'default'): DynamicModule {
   if (name === 'default') return { ...definition, exports: SERVICES };
-  const named = SERVICES.map((service) => ({ provide: rhythmToken(service, name), useExisting: service }));
+  const named = SERVICES.map((service) => ({ provide: getRhythmToken(service, name), useExisting: service }));
   return { ...definition, providers: [...(definition.providers ?? []), ...named], exports: named.map(({ provide }) => provide) };
 }
 

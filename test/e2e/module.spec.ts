@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module, Scope } from '@nestjs/common';
 import { Cron, CronExpression, Interval, ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { ExecutionService, RhythmModule, rhythmToken, Task, type TaskContext } from '../../src/index.js';
+import { ExecutionService, getRhythmToken, InjectRhythm, RhythmModule, Task, type TaskContext } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { quickOptions, SILENT, startApp } from './start-app.js';
 
@@ -35,8 +35,8 @@ describe('the module', () => {
     @Injectable()
     class Both {
       constructor(
-        @Inject(ExecutionService) readonly usual: ExecutionService,
-        @Inject(rhythmToken(ExecutionService, 'reports')) readonly reports: ExecutionService,
+        @InjectRhythm(ExecutionService) readonly usual: ExecutionService,
+        @InjectRhythm(ExecutionService, 'reports') readonly reports: ExecutionService,
       ) {}
     }
     const imports = [
@@ -49,6 +49,7 @@ describe('the module', () => {
     const app = await boot(imports, [Both]);
     const { usual, reports } = app.get(Both);
     expect(reports).not.toBe(usual);
+    expect(app.get(getRhythmToken(ExecutionService, 'reports'))).toBe(reports);
     const { id } = await reports.start('report');
     expect(await reports.result(id, { timeout: '10s' })).toBe('report');
     await expect(usual.get(id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
