@@ -10,19 +10,21 @@ const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', '
 const FOLDERS = {
   config: [],
   database: ['config'],
+  events: [],
   flows: ['config', 'database'],
   tasks: ['config'],
   execution: ['config', 'database', 'flows', 'tasks'],
-  signal: ['config', 'database'],
+  signal: ['config', 'database', 'events'],
   scheduler: ['execution'],
   boot: ['config', 'database', 'flows', 'tasks'],
-  worker: ['boot', 'config', 'database', 'flows', 'tasks'],
+  worker: ['boot', 'config', 'database', 'events', 'flows', 'tasks'],
   // The command line is a user of the services, and of the settings.
   cli: [
     'rhythm.module.ts',
     'config',
     'database/database.host.ts',
     'database/unreachable.ts',
+    'events',
     'execution/execution.ts',
     'execution/execution.service.ts',
     'execution/inspect-run.ts',

@@ -3,7 +3,6 @@
 export { type EmbeddedOptions, EmbeddedPostgresError, type EmbeddedServer, startEmbedded } from '../libs/embedded/index.js';
 export {
   type EngineEvent,
-  EngineEvents,
   type EngineEventType,
   type ExecutionFacts,
   FileSnapshotStore,
@@ -18,6 +17,7 @@ export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
+export { RhythmEvents } from './events/rhythm.events.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
 export {

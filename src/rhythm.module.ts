@@ -9,6 +9,7 @@ import { checkAsyncCall, checkCall, checkFeature, checkModuleOptions, refuseOrph
 import { type LoadedSettings, loadSettings } from './config/load-settings.js';
 import { DatabaseHost } from './database/database.host.js';
 import { ConfigurationError } from './errors.js';
+import { RhythmEvents } from './events/rhythm.events.js';
 import { CompletionService } from './execution/completion.service.js';
 import { ExecutionService } from './execution/execution.service.js';
 import { TargetResolver } from './execution/target.resolver.js';
@@ -43,7 +44,15 @@ export interface RhythmFeatureOptions {
   name?: string;
 }
 
-const SERVICES: Type<unknown>[] = [ExecutionService, SignalService, SchedulerService, DefinitionService, CompletionService, WorkerHost];
+const SERVICES: Type<unknown>[] = [
+  ExecutionService,
+  SignalService,
+  SchedulerService,
+  DefinitionService,
+  CompletionService,
+  RhythmEvents,
+  WorkerHost,
+];
 
 const settings: Provider = {
   provide: RHYTHM_SETTINGS,

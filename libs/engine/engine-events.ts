@@ -16,7 +16,9 @@ export interface ExecutionFacts {
 
 /** Something that happened in this process. An event of an execution is emitted after the commit that made it true. */
 export type EngineEvent =
-  | { type: 'worker-started' | 'worker-stopped' | 'worker-declared-dead'; workerId: string }
+  | { type: 'worker-started'; workerId: string }
+  | { type: 'worker-stopped'; workerId: string }
+  | { type: 'worker-declared-dead'; workerId: string }
   | { type: 'claimed'; workerId: string; count: number }
   /** An attempt of a task begins. */
   | ({ type: 'started'; attempt: number } & ExecutionFacts)

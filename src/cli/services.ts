@@ -5,6 +5,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { ExecutionService } from '../execution/execution.service.js';
 import { TargetResolver } from '../execution/target.resolver.js';
 import { DefinitionService } from '../flows/definition.service.js';
@@ -42,7 +43,7 @@ export async function withServices<T>(loaded: LoadedSettings, work: (services: C
       store: host.store,
       url: host.url,
       executions,
-      signals: new SignalService(host, own),
+      signals: new SignalService(host, own, new RhythmEvents()),
       definitions: new DefinitionService(host, flows),
     });
   } catch (error) {

@@ -9,6 +9,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { SignalToTaskError } from '../errors.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { RHYTHM_SETTINGS } from '../module-options.js';
 
 /** Options of `send`. */
@@ -41,6 +42,7 @@ export class SignalService {
   constructor(
     @Inject(DatabaseHost) database: DatabaseHost,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
+    @Inject(RhythmEvents) private readonly events: RhythmEvents,
   ) {
     this.store = database.store;
   }
@@ -64,6 +66,8 @@ export class SignalService {
     if (refused) throw new SignalToTaskError(executionId, refused.name, refused.parentId);
     if (!accepted) return this.twin(executionId);
     this.announce(queue, manager);
+    // Whether the caller's transaction commits is not known here.
+    if (!manager) this.events.emit({ type: 'signal-sent', executionId, signal: name });
     return { accepted, known, ended };
   }
 

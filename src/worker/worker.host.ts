@@ -1,22 +1,25 @@
 // Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Engine, type EngineEvent, EngineEvents, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
+import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
 import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
+// Only these: a listener for all types would have every event of the hot path made.
+const LOGGED = ['worker-started', 'worker-declared-dead', 'recovered', 'quarantined', 'snapshot-large', 'problem'] as const;
+type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
+
 /** Owns the engine of this process. A process with the role "api" has none. */
 @Injectable()
 export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
-  /** What happens in this process, for logs, metrics and traces. */
-  readonly events = new EngineEvents();
   private readonly logger = new Logger('Rhythm');
   private engine: Engine | undefined;
 
@@ -24,6 +27,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
     @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    @Inject(RhythmEvents) private readonly events: RhythmEvents,
     @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
     @Inject(FlowRegistry) private readonly flows: FlowRegistry,
     @Inject(AppDataSourceFinder) private readonly appDataSource: AppDataSourceFinder,
@@ -33,7 +37,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     const { settings } = this.loaded;
     if (settings.role === 'api') return;
-    this.events.subscribe((event) => this.report(event));
+    this.events.subscribe(LOGGED, (event) => this.log(event));
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
@@ -53,7 +57,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     await this.engine?.stop();
   }
 
-  private report(event: EngineEvent): void {
+  private log(event: LoggedEvent): void {
     switch (event.type) {
       case 'worker-started':
         return this.logger.log(`Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.join(', ')}.`);
@@ -73,7 +77,6 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
         );
       case 'problem':
         return this.logger.error(`${event.where}: ${event.error instanceof Error ? event.error.message : String(event.error)}`);
-      default:
     }
   }
 }
