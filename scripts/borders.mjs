@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 // What every folder of src may use besides its own files.
-const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'module-options.ts'];
+const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'module-options.ts', 'provided-values.ts'];
 
 /** Folders of src, and which others (or files of them) each may use. Its files outside of folders may use them all. */
 const FOLDERS = {

@@ -39,7 +39,7 @@ export type {
   RhythmModuleOptions,
   RhythmOptionsFactory,
 } from './module-options.js';
-export { RhythmFeatureModule, type RhythmFeatureOptions, RhythmModule } from './rhythm.module.js';
+export { RhythmFeatureModule, RhythmModule } from './rhythm.module.js';
 export { SchedulerService } from './scheduler/scheduler.service.js';
 export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';
 export { Task } from './tasks/task-decorator.js';

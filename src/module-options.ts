@@ -37,6 +37,14 @@ export interface RhythmModuleExtras {
   name?: string;
 }
 
+/** Options of `RhythmModule.forFeature()`. */
+export interface RhythmFeatureOptions {
+  /** Workflows that belong to the importing module. */
+  flows: readonly FlowSource[];
+  /** The Rhythm module they are for, when the app has several. */
+  name?: string;
+}
+
 // Symbol.for: two copies of the package in one process (ESM beside CJS) still mean the same thing.
 /** Token of the options as they were given. */
 export const RHYTHM_OPTIONS: unique symbol = Symbol.for('rhythm:options') as never;

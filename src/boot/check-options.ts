@@ -1,11 +1,12 @@
 // Checks what `forRoot`, `forRootAsync` and `forFeature` are given, and that each feature has a Rhythm module to belong to.
 
-import type { ModulesContainer } from '@nestjs/core';
+import type { DiscoveryService } from '@nestjs/core';
 import { checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
 import { ConfigurationError, InvalidArgumentError } from '../errors.js';
-import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmModuleOptions } from '../module-options.js';
+import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmFeatureOptions, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
+import { providedValues } from '../provided-values.js';
 
 const MAKERS = ['useFactory', 'useClass', 'useExisting'];
 const EXTRAS = ['isGlobal', 'name'];
@@ -75,17 +76,25 @@ export function checkFeature(options: object): void {
   checkList((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
 }
 
-/** Every feature names a Rhythm module that the application has; else its flows would be nobody's. */
-export function refuseOrphans(modules: ModulesContainer): void {
-  const all = [...new Set(modules.values())];
-  const roots = all.map((module) => module.providers.get(RHYTHM_NAME)?.instance as string | undefined).filter((name) => name !== undefined);
-  for (const module of all) {
-    const feature = module.providers.get(RHYTHM_FEATURE)?.instance as { name?: string } | undefined;
-    if (!feature || roots.includes(feature.name ?? 'default')) continue;
-    const name = feature.name ?? 'default';
+/** Each name is of one Rhythm module. */
+export function refuseTwins(name: string, discovery: DiscoveryService): void {
+  const twins = providedValues<string>(discovery, RHYTHM_NAME).filter((each) => each === name);
+  if (twins.length < 2) return;
+  throw new ConfigurationError(
+    `RhythmModule.forRoot() is imported ${twins.length} times under the name "${name}". Import it once, in the root module ` +
+      `(its services are injectable everywhere; use RhythmModule.forFeature({ flows }) elsewhere), or give each its own { name: '…' }.`,
+    'RHYTHM_DUPLICATE_MODULE',
+  );
+}
+
+/** Every feature names a Rhythm module that the application has; otherwise nothing would load its flows. */
+export function refuseOrphans(discovery: DiscoveryService): void {
+  const names = providedValues<string>(discovery, RHYTHM_NAME);
+  for (const { name = 'default' } of providedValues<RhythmFeatureOptions>(discovery, RHYTHM_FEATURE)) {
+    if (names.includes(name)) continue;
     throw new ConfigurationError(
-      `RhythmModule.forFeature() is for the Rhythm module "${name}", which this application does not have.${didYouMean(name, roots)} ` +
-        `Rhythm modules: ${listNames(roots)}. Import RhythmModule.forRoot() in the root module, or correct the name of the feature.`,
+      `RhythmModule.forFeature() is for the Rhythm module "${name}", which this application does not have.${didYouMean(name, names)} ` +
+        `Rhythm modules: ${listNames(names)}. Import RhythmModule.forRoot() in the root module, or correct the name of the feature.`,
       'RHYTHM_MODULE_MISSING',
     );
   }
