@@ -6,6 +6,7 @@ export {
   type EngineEventType,
   type ExecutionFacts,
   FileSnapshotStore,
+  type LoopStatus,
   type SnapshotStore,
   type TaskContext,
   type TaskLogger,

@@ -1,6 +1,6 @@
 // `RhythmModule`: wires settings, database, registries, services and the worker into a Nest application.
 
-import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { AppDataSourceFinder } from './boot/app-data-source.finder.js';
@@ -32,6 +32,7 @@ import { SchedulerService } from './scheduler/scheduler.service.js';
 import { SignalService } from './signal/signal.service.js';
 import { TaskExplorer } from './tasks/task.explorer.js';
 import { TaskRegistry } from './tasks/task.registry.js';
+import { LoopRegistry } from './worker/loop.registry.js';
 import { QueueWatch } from './worker/queue.watch.js';
 import { WorkerHost } from './worker/worker.host.js';
 
@@ -89,6 +90,7 @@ const database: Provider = {
     TargetResolver,
     AppDataSourceFinder,
     BootSequence,
+    LoopRegistry,
     QueueWatch,
     ...SERVICES,
   ],
@@ -119,7 +121,7 @@ export class RhythmModule extends ConfigurableModuleClass {
 @Module({ imports: [DiscoveryModule] })
 export class RhythmFeatureModule {
   // The root module looks too, before it opens anything; here it is seen when there is no root module.
-  constructor(@Inject(DiscoveryService) discovery: DiscoveryService) {
+  constructor(discovery: DiscoveryService) {
     refuseOrphans(discovery);
   }
 }

@@ -14,8 +14,8 @@ import type { TaskRegistry } from '../tasks/task.registry.js';
 export class AppDataSourceFinder {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    private readonly database: DatabaseHost,
+    private readonly modules: ModuleRef,
   ) {}
 
   /** The DataSource, if the app has one. */

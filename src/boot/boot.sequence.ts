@@ -17,12 +17,12 @@ export class BootSequence implements OnModuleInit {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(TaskExplorer) private readonly explorer: TaskExplorer,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSourceFinder) private readonly appDataSource: AppDataSourceFinder,
-    @Inject(DefinitionService) private readonly definitions: DefinitionService,
+    private readonly database: DatabaseHost,
+    private readonly explorer: TaskExplorer,
+    private readonly tasks: TaskRegistry,
+    private readonly flows: FlowRegistry,
+    private readonly appDataSource: AppDataSourceFinder,
+    private readonly definitions: DefinitionService,
   ) {}
 
   async onModuleInit(): Promise<void> {

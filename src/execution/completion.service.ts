@@ -35,7 +35,7 @@ export class CompletionService {
   private readonly store: Store;
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
+    database: DatabaseHost,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
   ) {
     this.store = database.store;

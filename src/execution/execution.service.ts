@@ -96,8 +96,8 @@ export class ExecutionService implements OnModuleDestroy {
   private readonly waiter: ResultWaiter;
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
-    @Inject(TargetResolver) private readonly targets: TargetResolver,
+    database: DatabaseHost,
+    private readonly targets: TargetResolver,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
   ) {

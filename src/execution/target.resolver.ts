@@ -26,9 +26,9 @@ export interface StartTarget {
 @Injectable()
 export class TargetResolver {
   constructor(
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    private readonly flows: FlowRegistry,
+    private readonly tasks: TaskRegistry,
+    private readonly database: DatabaseHost,
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
   ) {}

@@ -1,6 +1,6 @@
 // `DefinitionService`: the stored versions of workflows, and which of them is current.
 
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { intersectAllowLists, saveProgram } from '../../libs/flow/index.js';
 import {
   type AllowListState,
@@ -36,8 +36,8 @@ export class DefinitionService {
   private readonly logger = new Logger('Rhythm');
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
+    database: DatabaseHost,
+    private readonly flows: FlowRegistry,
   ) {
     this.store = database.store;
   }

@@ -1,6 +1,6 @@
 // `SchedulerService`: starts things at a later time.
 
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { parseInstant } from '../duration.js';
 import { ExecutionService, type StartedExecution } from '../execution/execution.service.js';
 import type { StartOptions } from '../execution/start-options.js';
@@ -13,7 +13,7 @@ import type { StartOptions } from '../execution/start-options.js';
  */
 @Injectable()
 export class SchedulerService {
-  constructor(@Inject(ExecutionService) private readonly executions: ExecutionService) {}
+  constructor(private readonly executions: ExecutionService) {}
 
   /** Starts once, at the given time (a past one means now). */
   async schedule(

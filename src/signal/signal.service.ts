@@ -40,9 +40,9 @@ export class SignalService {
   private readonly store: Store;
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
+    database: DatabaseHost,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
-    @Inject(RhythmEvents) private readonly events: RhythmEvents,
+    private readonly events: RhythmEvents,
   ) {
     this.store = database.store;
   }

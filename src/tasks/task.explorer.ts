@@ -1,6 +1,6 @@
 // Finds every `@Task()` method of the application's providers and controllers, once, at boot.
 
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, DiscoveryService, MetadataScanner, ModuleRef, Reflector } from '@nestjs/core';
 import type { TaskContext } from '../../libs/engine/index.js';
 import { checkName } from '../check-argument.js';
@@ -18,9 +18,9 @@ type Methods = Record<string, Method>;
 @Injectable()
 export class TaskExplorer {
   constructor(
-    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
-    @Inject(MetadataScanner) private readonly scanner: MetadataScanner,
-    @Inject(Reflector) private readonly reflector: Reflector,
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly reflector: Reflector,
   ) {}
 
   /** Finds the tasks; throws a `ConfigurationError` on a duplicate name or a wrong option. */

@@ -1,6 +1,7 @@
 // Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
 import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
@@ -11,6 +12,7 @@ import { RhythmEvents } from '../events/rhythm.events.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
+import { LoopRegistry } from './loop.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
 // Only these: a listener for all types would have every event of the hot path made.
@@ -26,18 +28,22 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(RhythmEvents) private readonly events: RhythmEvents,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSourceFinder) private readonly appDataSource: AppDataSourceFinder,
-    @Inject(QueueWatch) private readonly watch: QueueWatch,
+    private readonly database: DatabaseHost,
+    private readonly events: RhythmEvents,
+    private readonly tasks: TaskRegistry,
+    private readonly flows: FlowRegistry,
+    private readonly appDataSource: AppDataSourceFinder,
+    private readonly loops: LoopRegistry,
+    private readonly watch: QueueWatch,
+    /** The periodic work of this process, as intervals: `rhythm:claim`, `rhythm:timers`, `rhythm:heartbeat`, … Private to this module. */
+    readonly schedulerRegistry: SchedulerRegistry,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     const { settings } = this.loaded;
     if (settings.role === 'api') return;
     this.events.subscribe(LOGGED, (event) => this.log(event));
+    this.loops.start();
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
