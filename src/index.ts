@@ -1,4 +1,4 @@
-// The public API of nestjs-rhythm.
+// The public API of nestjs-rhythm, by name: whatever is not listed here is internal. A spec holds the list.
 
 export { type EmbeddedOptions, EmbeddedPostgresError, type EmbeddedServer, startEmbedded } from '../libs/embedded/index.js';
 export {
@@ -11,13 +11,30 @@ export {
   type TaskContext,
   type TaskLogger,
 } from '../libs/engine/index.js';
-export type { FlowAllowList } from '../libs/flow/index.js';
+export type { FlowAllowList, PendingDescription } from '../libs/flow/index.js';
 export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';
 export type { Duration } from './duration.js';
-export * from './errors.js';
+export {
+  CompletionBusyError,
+  CompletionTokenError,
+  ConfigurationError,
+  ExecutionCancelledError,
+  ExecutionConflictError,
+  ExecutionFailedError,
+  ExecutionNotFoundError,
+  ExecutionStateError,
+  InvalidArgumentError,
+  NonRetryableError,
+  ResultTimeoutError,
+  RhythmError,
+  SignalToTaskError,
+  StartContendedError,
+  type StoredError,
+  UnknownNameError,
+} from './errors.js';
 export { RhythmEvents } from './events/rhythm.events.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
@@ -35,12 +52,13 @@ export { DefinitionService, type WorkflowVersion } from './flows/definition.serv
 export type { FlowSource } from './flows/flow-source.js';
 export { getRhythmToken, InjectRhythm } from './inject-rhythm.js';
 export type {
+  RhythmFeatureOptions,
   RhythmModuleAsyncOptions,
   RhythmModuleExtras,
   RhythmModuleOptions,
   RhythmOptionsFactory,
 } from './module-options.js';
-export { RhythmFeatureModule, RhythmModule } from './rhythm.module.js';
+export { RhythmModule } from './rhythm.module.js';
 export { SchedulerService } from './scheduler/scheduler.service.js';
 export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';
 export { Task } from './tasks/task-decorator.js';
