@@ -25,7 +25,7 @@ export interface CliServices {
 }
 
 // A person waits for the answer: five seconds tell as much as the ten of a server that boots.
-const CONNECT_SECONDS = 5;
+const CONNECT_MS = 5_000;
 // TypeORM's two, one that listens, and three to work with.
 const CONNECTIONS = 6;
 
@@ -64,7 +64,7 @@ function forOneCommand(settings: RhythmSettings): RhythmSettings {
       ...database,
       maxConnections: Math.min(CONNECTIONS, database.maxConnections),
       minConnections: 0,
-      acquireTimeoutSecs: Math.min(CONNECT_SECONDS, database.acquireTimeoutSecs),
+      acquireTimeout: Math.min(CONNECT_MS, database.acquireTimeout),
     },
   };
 }

@@ -88,6 +88,50 @@ describe('settings', () => {
     });
   });
 
+  describe.each([
+    ['acquireTimeout', '15s', 15],
+    ['idleTimeout', '5m', 300],
+    ['maxLifetime', '1h', 3_600],
+  ] as const)('database.%s', (key, text, seconds) => {
+    const variable = `RHYTHM_DATABASE_${key.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+    const fileKey = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const at = (env: Record<string, string> = {}, options: object = {}) =>
+      load({ DATABASE_URL: URL_A, ...env }, { database: options }).settings.database[key];
+
+    it('is a duration in code, in a variable and in a file, and may be whole seconds under a second name in the last two', () => {
+      expect(at({}, { [key]: text })).toBe(seconds * 1_000);
+      expect(at({ [variable]: text })).toBe(seconds * 1_000);
+      expect(at({ [`${variable}_SECS`]: String(seconds) })).toBe(seconds * 1_000);
+      write('rhythm.toml', `[database]\n${fileKey} = "${text}"`);
+      expect(at()).toBe(seconds * 1_000);
+      write('rhythm.toml', `[database]\n${fileKey}_secs = ${seconds}`);
+      expect(at()).toBe(seconds * 1_000);
+      expect(at({ [variable]: '20m' })).toBe(1_200_000);
+      expect(() => at({}, { [`${key}Secs`]: seconds })).toThrow(/Unknown setting "database\.\w+Secs" in options/);
+    });
+
+    it('is refused under both names in one place', () => {
+      expect(() => at({ [variable]: text, [`${variable}_SECS`]: String(seconds) })).toThrow(
+        `${variable} (environment) and ${variable}_SECS (environment) are two names of the setting database.${key}. Give one of them.`,
+      );
+      write('rhythm.toml', `[database]\n${fileKey} = "${text}"\n${fileKey}_secs = ${seconds}`);
+      expect(() => at()).toThrow(/are two names of the setting/);
+    });
+
+    it('is refused in anything but whole seconds under that name', () => {
+      expect(() => at({ [`${variable}_SECS`]: '1.5' })).toThrow(/_SECS \(environment\)\) is not a whole number\. Expected: integer/);
+      expect(() => at({ [`${variable}_SECS`]: '10m' })).toThrow(/is not a whole number/);
+      expect(() => at({ [`${variable}_SECS`]: '999999' })).toThrow(/is not between/);
+    });
+  });
+
+  it('take the second name of the environment before the first name of .env', () => {
+    write('.env', 'RHYTHM_DATABASE_IDLE_TIMEOUT=1m');
+    const { settings, report } = load({ DATABASE_URL: URL_A, RHYTHM_DATABASE_IDLE_TIMEOUT_SECS: '120' });
+    expect(settings.database.idleTimeout).toBe(120_000);
+    expect(report.find(({ path }) => path === 'database.idleTimeout')?.source).toBe('RHYTHM_DATABASE_IDLE_TIMEOUT_SECS (environment)');
+  });
+
   it('take DATABASE_URL only when RHYTHM_DATABASE_URL is nowhere, and rank it above the file', () => {
     write('rhythm.toml', '[database]\nurl = "postgres://file/db"');
     expect(load({ DATABASE_URL: URL_A }).settings.database.url).toBe(URL_A);
@@ -155,6 +199,8 @@ describe('settings', () => {
     [{ RHYTHM_DATABASE_MAX_CONNECTIONS: '0' }, /is not between 10 and 10000/],
     [{ RHYTHM_WORKER_POLL_INTERVAL: 'soon' }, /worker.pollInterval = soon .* is not a duration/],
     [{ RHYTHM_WORKER_POLL_INTERVAL: '-1s' }, /is not a duration/],
+    [{ RHYTHM_DATABASE_ACQUIRE_TIMEOUT: '10' }, /database\.acquireTimeout = 10 .* is less than 1s\. Expected: duration 1s…1h/],
+    [{ RHYTHM_DATABASE_MAX_LIFETIME: '2w' }, /is more than 7d/],
     [{ RHYTHM_ROLE: 'boss' }, /is not one of "both", "api", "worker"/],
     [{ RHYTHM_AUTO_MIGRATE: 'perhaps' }, /is not true or false/],
     [{ RHYTHM_DATABASE_SCHEMA: 'a"b' }, /is not an SQL name/],

@@ -2,7 +2,7 @@
 
 import { ConfigurationError } from '../errors.js';
 import { processFlags } from './flags.js';
-import { type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
+import { type Given, type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
 import { maskUrl } from './mask-url.js';
 import type { RhythmSettings, SettingOptions } from './schema.js';
 import { allSettings, type NamedSetting } from './setting-paths.js';
@@ -51,8 +51,9 @@ export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
   const settings: Record<string, unknown> = {};
   const report: SettingReport[] = [];
   for (const named of allSettings()) {
-    const { value, source } = pick(named, layers);
-    const checked = value === undefined ? undefined : check(named, value, source);
+    const given = pick(named, layers);
+    const { value, source } = given;
+    const checked = value === undefined ? undefined : check(named, given);
     put(settings, named.path.split('.'), checked);
     report.push({ path: named.path, variable: named.variable, value: show(named, checked), source });
   }
@@ -61,20 +62,20 @@ export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
   return loaded;
 }
 
-function pick(named: NamedSetting, layers: Layer[]): { value: unknown; source: string } {
+function pick(named: NamedSetting, layers: Layer[]): Given {
   for (const layer of layers) {
     const found = layer.get(named.path);
     if (found) return found;
   }
-  return { value: named.setting.default, source: 'default' };
+  return { value: named.setting.default, source: 'default', setting: named.setting };
 }
 
-function check(named: NamedSetting, value: unknown, source: string): unknown {
+function check(named: NamedSetting, { value, source, setting }: Given): unknown {
   try {
-    return named.setting.read(value);
+    return setting.read(value);
   } catch (error) {
     throw new ConfigurationError(
-      `Setting ${named.path} = ${show(named, value)} (${source}) ${(error as Error).message}. Expected: ${named.setting.kind}. ${named.setting.about}`,
+      `Setting ${named.path} = ${show(named, value)} (${source}) ${(error as Error).message}. Expected: ${setting.kind}. ${setting.about}`,
       'RHYTHM_INVALID_SETTING',
     );
   }

@@ -1,6 +1,18 @@
 // Every setting of Rhythm, once: the same table checks module options, RHYTHM_* variables and rhythm.toml.
 
-import { choice, databaseUrl, duration, flag, integer, names, type OptionsOf, optionalText, type SettingsOf, text } from './setting.js';
+import {
+  choice,
+  databaseUrl,
+  duration,
+  durationOrSeconds,
+  flag,
+  integer,
+  names,
+  type OptionsOf,
+  optionalText,
+  type SettingsOf,
+  text,
+} from './setting.js';
 
 const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, say: 'an SQL name of up to 48 letters, digits and "_"' };
 
@@ -20,9 +32,9 @@ export const SCHEMA = {
     pooled: flag('`url` is a pooler in transaction mode (PgBouncer): no named statements, no LISTEN on it.', false),
     maxConnections: integer('Most connections of this process. Four processes fit a stock server of 100.', 20, 10, 10_000),
     minConnections: integer('Connections kept open while idle.', 2, 0, 10_000),
-    acquireTimeoutSecs: integer('How long a call waits for a free connection.', 10, 1, 3_600),
-    idleTimeoutSecs: integer('Idle connections above the minimum are closed after this.', 600, 1, 86_400),
-    maxLifetimeSecs: integer('Connections are renewed after this.', 1_800, 0, 604_800),
+    acquireTimeout: durationOrSeconds('How long a call waits for a free connection.', '10s', '1s', '1h'),
+    idleTimeout: durationOrSeconds('Idle connections above the minimum are closed after this.', '10m', '1s', '24h'),
+    maxLifetime: durationOrSeconds('Connections are renewed after this; 0 for never.', '30m', 0, '7d'),
   },
   worker: {
     queues: names('The queues this worker serves.', ['default']),

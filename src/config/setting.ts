@@ -15,8 +15,10 @@ export interface Setting<In, Out> {
   readonly secret: boolean;
   /** Checks a value; throws a plain sentence fragment ("is not …") as an Error. */
   read(value: unknown): Out;
-  /** An environment variable's text as the value `read` wants. */
+  /** The string of an environment variable as the value that `read` wants. */
   fromText(text: string): unknown;
+  /** How the value is read when a file or a variable gives it under its second name, which ends in `_secs`. */
+  readonly inSeconds?: Setting<number, Out>;
 }
 
 /** The settings of a schema as the engine gets them. */
@@ -122,20 +124,29 @@ export function choice<const Word extends string>(about: string, fallback: Word,
 }
 
 /** A duration; the engine gets milliseconds. */
-export function duration(about: string, fallback: Duration, min: Duration = 0): Setting<Duration, number> {
-  const floor = parseDuration(min, 'min');
+export function duration(about: string, fallback: Duration, min: Duration = 0, max?: Duration): Setting<Duration, number> {
+  const least = parseDuration(min, 'min');
+  const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max, 'max');
   return {
-    kind: floor > 0 ? `duration, at least ${min}` : 'duration',
+    kind: max !== undefined ? `duration ${min}…${max}` : least > 0 ? `duration, at least ${min}` : 'duration',
     about,
     default: fallback,
     secret: false,
     read(value) {
       const ms = plainly(() => parseDuration(value, ''));
-      if (ms < floor) throw new Error(`is less than ${min}`);
+      if (ms < least) throw new Error(`is less than ${min}`);
+      if (ms > most) throw new Error(`is more than ${max}`);
       return ms;
     },
     fromText: (given) => given,
   };
+}
+
+/** A duration that a file or a variable may also give in whole seconds, under a second name. */
+export function durationOrSeconds(about: string, fallback: Duration, min: Duration, max: Duration): Setting<Duration, number> {
+  const inSeconds = (value: Duration) => parseDuration(value, '') / 1_000;
+  const seconds = integer(about, inSeconds(fallback), inSeconds(min), inSeconds(max));
+  return { ...duration(about, fallback, min, max), inSeconds: { ...seconds, read: (value) => seconds.read(value) * 1_000 } };
 }
 
 /** A list of names; in an environment variable separated by commas. */

@@ -30,9 +30,9 @@ export class DatabaseHost implements OnApplicationShutdown {
         directUrl: database.listenUrl,
         readUrl: database.readUrl,
         ...poolShare(settings),
-        connectTimeoutMs: database.acquireTimeoutSecs * 1000,
-        idleTimeoutMs: database.idleTimeoutSecs * 1000,
-        maxLifetimeMs: database.maxLifetimeSecs * 1000,
+        connectTimeoutMs: database.acquireTimeout,
+        idleTimeoutMs: database.idleTimeout,
+        maxLifetimeMs: database.maxLifetime,
         autoMigrate: settings.autoMigrate,
       });
       // Where there is a worker, its engine listens for everyone.
