@@ -7,6 +7,7 @@ describe('the nearest name', () => {
   it('is one that a typo explains, or none', () => {
     expect(nearestName('lenght', ['length', 'left'])).toBe('length');
     expect(nearestName('MATH', ['Math', 'MATE'])).toBe('Math');
+    expect(nearestName('max_connections', ['minConnections', 'maxConnections'])).toBe('maxConnections');
     expect(nearestName('x', ['y', 'z'])).toBeUndefined();
     expect(nearestName('customer', ['order', 'total'])).toBeUndefined();
   });

@@ -4,9 +4,11 @@
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.floor(name.length / 2)) + 0.5;
+  const folded = fold(name);
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) > bestDistance) continue;
-    const distance = candidate.toLowerCase() === name.toLowerCase() ? 0.25 : editDistance(name, candidate);
+    const isSameFolded = fold(candidate) === folded;
+    if (!isSameFolded && Math.abs(candidate.length - name.length) > bestDistance) continue;
+    const distance = isSameFolded ? 0.25 : editDistance(name, candidate);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -15,8 +17,13 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+// maxConnections, max_connections, MAX-CONNECTIONS: a person takes them for one name.
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[_\-. ]/g, '');
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours, each counted as one. */
-export function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {

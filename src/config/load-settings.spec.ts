@@ -198,6 +198,10 @@ describe('settings', () => {
     ],
     [{ RHYTHM_DATABASE_MAX_CONNECTIONS: '0' }, /is not between 10 and 10000/],
     [{ RHYTHM_WORKER_POLL_INTERVAL: 'soon' }, /worker.pollInterval = soon .* is not a duration/],
+    [
+      { RHYTHM_WORKER_POLL_INTERVAL: '1 fortnight' },
+      /worker.pollInterval = 1 fortnight \(.*\) is not a duration\. Write .* or "1h 30m"\. Expected/,
+    ],
     [{ RHYTHM_WORKER_POLL_INTERVAL: '-1s' }, /is not a duration/],
     [{ RHYTHM_DATABASE_ACQUIRE_TIMEOUT: '10' }, /database\.acquireTimeout = 10 .* is less than 1s\. Expected: duration 1s…1h/],
     [{ RHYTHM_DATABASE_MAX_LIFETIME: '2w' }, /is more than 7d/],
@@ -226,6 +230,6 @@ describe('settings', () => {
   it('accept a URL or "embedded" in place of the database settings', () => {
     expect(load({}, { database: 'embedded' }).settings.database.url).toBe('embedded');
     expect(load({}, { database: URL_A }).settings.database.url).toBe(URL_A);
-    expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*did you mean "embedded"/);
+    expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*Did you mean "embedded"\? Expected/);
   });
 });

@@ -74,8 +74,9 @@ function check(named: NamedSetting, { value, source, setting }: Given): unknown 
   try {
     return setting.read(value);
   } catch (error) {
+    const wrong = (error as Error).message.replace(/(?<![.?])$/, '.');
     throw new ConfigurationError(
-      `Setting ${named.path} = ${show(named, value)} (${source}) ${(error as Error).message}. Expected: ${setting.kind}. ${setting.about}`,
+      `Setting ${named.path} = ${show(named, value)} (${source}) ${wrong} Expected: ${setting.kind}. ${setting.about}`,
       'RHYTHM_INVALID_SETTING',
     );
   }

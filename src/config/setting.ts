@@ -1,8 +1,7 @@
 // One setting: its type, bounds and default, and how it is read from code, from a file and from an environment variable.
 
-import { type Duration, parseDuration } from '../duration.js';
-import { InvalidArgumentError } from '../errors.js';
-import { nearest } from '../nearest.js';
+import { type Duration, DurationError, parseDuration } from '../../libs/flow/index.js';
+import { didYouMean } from '../nearest.js';
 
 /** One row of the schema. `In` is what people may write in code or a file, `Out` what the engine gets. */
 export interface Setting<In, Out> {
@@ -63,8 +62,7 @@ export function databaseUrl(about: string, alsoAllowed: readonly string[] = []):
       if (typeof value !== 'string') throw new Error('is not a text');
       if (alsoAllowed.includes(value)) return value;
       if (!/^postgres(ql)?:\/\//.test(value)) {
-        const meant = nearest(value, alsoAllowed);
-        throw new Error(`does not start with "postgres://" or "postgresql://"${meant ? ` (did you mean "${meant}"?)` : ''}`);
+        throw new Error(`does not start with "postgres://" or "postgresql://".${didYouMean(value, alsoAllowed)}`);
       }
       if (!URL.canParse(value)) throw new Error('is not a valid URL; write special characters of the password as %XX');
       return value;
@@ -125,15 +123,15 @@ export function choice<const Word extends string>(about: string, fallback: Word,
 
 /** A duration; the engine gets milliseconds. */
 export function duration(about: string, fallback: Duration, min: Duration = 0, max?: Duration): Setting<Duration, number> {
-  const least = parseDuration(min, 'min');
-  const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max, 'max');
+  const least = parseDuration(min);
+  const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max);
   return {
     kind: max !== undefined ? `duration ${min}…${max}` : least > 0 ? `duration, at least ${min}` : 'duration',
     about,
     default: fallback,
     secret: false,
     read(value) {
-      const ms = plainly(() => parseDuration(value, ''));
+      const ms = readDuration(value);
       if (ms < least) throw new Error(`is less than ${min}`);
       if (ms > most) throw new Error(`is more than ${max}`);
       return ms;
@@ -144,7 +142,7 @@ export function duration(about: string, fallback: Duration, min: Duration = 0, m
 
 /** A duration that a file or a variable may also give in whole seconds, under a second name. */
 export function durationOrSeconds(about: string, fallback: Duration, min: Duration, max: Duration): Setting<Duration, number> {
-  const inSeconds = (value: Duration) => parseDuration(value, '') / 1_000;
+  const inSeconds = (value: Duration) => parseDuration(value) / 1_000;
   const seconds = integer(about, inSeconds(fallback), inSeconds(min), inSeconds(max));
   return { ...duration(about, fallback, min, max), inSeconds: { ...seconds, read: (value) => seconds.read(value) * 1_000 } };
 }
@@ -167,12 +165,13 @@ export function names(about: string, fallback: readonly string[]): Setting<reado
   };
 }
 
-// parseDuration speaks in whole sentences with a path; a setting's reader wants the fragment after the path.
-function plainly<T>(read: () => T): T {
+// The message of a DurationError begins with the value; here the caller writes it.
+function readDuration(value: unknown): number {
   try {
-    return read();
+    return parseDuration(value);
   } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new Error(error.message.replace(/^: \S+ /, ''));
-    throw error;
+    if (!(error instanceof DurationError)) throw error;
+    const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    throw new Error(error.message.startsWith(`${shown} `) ? error.message.slice(shown.length + 1) : 'is not a duration');
   }
 }
