@@ -1,6 +1,6 @@
 // Checks what callers hand to the services: option keys, ids, names, numbers. Every refusal says what, where and the limit.
 
-import { InvalidArgumentError } from './errors.js';
+import { ConfigurationError, InvalidArgumentError } from './errors.js';
 import { didYouMean } from './nearest.js';
 
 /** Characters of an execution id that a caller chooses. */
@@ -102,6 +102,16 @@ export function checkTags(value: unknown, path: string): string[] {
   if (!Array.isArray(value)) throw invalid('RHYTHM_OPTION_INVALID', path, `is ${describeValue(value)}, not a list of tags.`);
   if (value.length > MAX_TAGS) throw invalid('RHYTHM_OPTION_INVALID', path, `has ${value.length} tags; the limit is ${MAX_TAGS}.`);
   return [...new Set(value.map((tag, index) => checkName(tag, `${path}[${index}]`)))];
+}
+
+/** Runs checks of what the application is built from, where a wrong value is an error of its configuration. */
+export function asConfiguration<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
+    throw error;
+  }
 }
 
 /** A value in a few words, for messages. */

@@ -2,19 +2,9 @@
 
 import { InvalidArgumentError, NonRetryableError } from '../libs/engine/index.js';
 import { RhythmError } from '../libs/errors/index.js';
+import type { StoredError } from '../libs/store/index.js';
 
-/** An error as the engine stores and hands it on: plain data. */
-export interface StoredError {
-  name: string;
-  message: string;
-  code?: string;
-  data?: unknown;
-  attempts?: number;
-  stack?: string;
-  cause?: StoredError;
-}
-
-export { InvalidArgumentError, NonRetryableError, RhythmError };
+export { InvalidArgumentError, NonRetryableError, RhythmError, type StoredError };
 
 /** The settings do not fit together; the application cannot boot. */
 export class ConfigurationError extends RhythmError {

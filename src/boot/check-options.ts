@@ -1,9 +1,9 @@
 // Checks what `forRoot`, `forRootAsync` and `forFeature` are given, and that each feature has a Rhythm module to belong to.
 
 import type { DiscoveryService } from '@nestjs/core';
-import { checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
-import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { ConfigurationError } from '../errors.js';
 import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmFeatureOptions, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { providedValues } from '../provided-values.js';
@@ -107,15 +107,6 @@ function checkList(value: unknown, path: string, of: string): void {
 function isSnapshotStore(value: unknown): boolean {
   const store = value as Record<string, unknown> | null;
   return typeof store?.thresholdBytes === 'number' && STORE_METHODS.every((method) => typeof store[method] === 'function');
-}
-
-function asConfiguration(check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
-    throw error;
-  }
 }
 
 function invalid(message: string): ConfigurationError {

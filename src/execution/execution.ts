@@ -45,8 +45,8 @@ export interface ExecutionTree extends Execution {
 
 /** The public form of a stored record. */
 export function toExecution(record: ExecutionRecord): Execution {
-  const { input, output, options: _options, error, ...rest } = record;
-  return { ...rest, input: parse(input), output: parse(output), error: error as unknown as StoredError | null };
+  const { input, output, options: _options, ...rest } = record;
+  return { ...rest, input: parse(input), output: parse(output) };
 }
 
 /** Hangs each record under its parent; the first whose parent is not among them is the top. */

@@ -125,7 +125,7 @@ function explain(
   const names = showAllowList(allow);
   if (names && !ended) lines.push(`may name ${names}`);
   if (unreadable) lines.push(`its state cannot be shown: ${unreadable}`);
-  if (ended && record.error) lines.push(...explainError(record.error as unknown as StoredError, record.type === 'workflow' ? source : []));
+  if (ended && record.error) lines.push(...explainError(record.error, record.type === 'workflow' ? source : []));
   // Of those that have ended, only a failed one can go on, and not if a note says why it cannot.
   const goesOn = !ended || (record.status === 'failed' && record.note === null);
   for (const { waitsFor, stack, calls } of goesOn ? branches : []) {

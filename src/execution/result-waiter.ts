@@ -1,14 +1,7 @@
 // Waits for executions to end: woken by hints, with one coalesced look for all waiters behind them.
 
 import { ANY, readResults, type Store } from '../../libs/store/index.js';
-import {
-  ExecutionCancelledError,
-  ExecutionFailedError,
-  ExecutionNotFoundError,
-  ResultTimeoutError,
-  RhythmError,
-  type StoredError,
-} from '../errors.js';
+import { ExecutionCancelledError, ExecutionFailedError, ExecutionNotFoundError, ResultTimeoutError, RhythmError } from '../errors.js';
 import { parse } from './execution.js';
 
 /** How long to wait for a result. */
@@ -46,9 +39,8 @@ export class ResultWaiter {
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<unknown> {
     const row = await this.ended(id, timeoutMs, signal);
     if (row.status === 'completed') return parse(row.output);
-    const error = row.error as unknown as StoredError | null;
-    if (row.status === 'cancelled') throw new ExecutionCancelledError(id, error?.message);
-    throw new ExecutionFailedError(id, error ?? { name: 'Error', message: 'unknown error' });
+    if (row.status === 'cancelled') throw new ExecutionCancelledError(id, row.error?.message);
+    throw new ExecutionFailedError(id, row.error ?? { name: 'Error', message: 'unknown error' });
   }
 
   /** Lets everyone who still waits go with an error. */

@@ -3,11 +3,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TaskPolicy } from '../../libs/engine/index.js';
 import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
-import { checkName, checkText } from '../check-argument.js';
+import { checkName } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
+import { pickVersion } from '../flows/pick-version.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
@@ -84,16 +85,9 @@ export class TargetResolver {
   }
 
   private async chosenVersion(name: string, given: string, path: string): Promise<string> {
-    const wanted = checkText(given, path, 64, 'RHYTHM_OPTION_INVALID');
-    const versions = (await listDefinitions(this.database.store.db, name)).map((definition) => definition.version);
+    const versions = await listDefinitions(this.database.store.db, name);
     if (versions.length === 0) throw await this.unknown(name, 'workflow');
-    const found = versions.filter((version) => version === wanted || (wanted.length >= 7 && version.startsWith(wanted)));
-    if (found.length === 1) return found[0]!;
-    throw new InvalidArgumentError(
-      'RHYTHM_UNKNOWN_VERSION',
-      path,
-      `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((version) => version.slice(0, 12)).join(', ')}.`,
-    );
+    return pickVersion(versions, name, given, path).version;
   }
 
   private async unknown(name: string, type: StartOptions['type']): Promise<UnknownNameError> {

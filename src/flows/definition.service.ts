@@ -14,12 +14,13 @@ import {
   type Store,
   upsertDefinitions,
 } from '../../libs/store/index.js';
-import { checkName, checkText } from '../check-argument.js';
+import { checkName } from '../check-argument.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { InvalidArgumentError, UnknownNameError } from '../errors.js';
+import { UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { changeOnBoot, isNarrower, putInForce, showAllowList } from './allow-list-change.js';
 import { FlowRegistry, type LoadedFlow } from './flow.registry.js';
+import { pickVersion } from './pick-version.js';
 
 /** A stored version of a workflow. */
 export type WorkflowVersion = Definition;
@@ -77,18 +78,9 @@ export class DefinitionService {
    * process has that version loaded, its allow-list becomes the stored one.
    */
   async activate(name: string, version: string): Promise<WorkflowVersion> {
-    const wanted = checkText(version, 'version', 64, 'RHYTHM_OPTION_INVALID');
     const versions = await this.versions(name);
     if (versions.length === 0) throw await this.unknown(name);
-    const found = versions.filter((stored) => stored.version === wanted || (wanted.length >= 7 && stored.version.startsWith(wanted)));
-    if (found.length !== 1) {
-      throw new InvalidArgumentError(
-        'RHYTHM_UNKNOWN_VERSION',
-        'version',
-        `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((stored) => stored.version.slice(0, 12)).join(', ')}.`,
-      );
-    }
-    const chosen = found[0]!;
+    const chosen = pickVersion(versions, name, version, 'version');
     const loaded = this.flows.get(name);
     const allow = await this.store.db.transaction(async (db) => {
       await activateDefinition(db, name, chosen.version);

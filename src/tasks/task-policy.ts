@@ -1,10 +1,10 @@
 // Checks the options of a `@Task()` and fills in the defaults of the settings.
 
 import type { TaskPolicy } from '../../libs/engine/index.js';
-import { checkBoolean, checkInteger, checkKeys, checkName, checkWord } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkInteger, checkKeys, checkName, checkWord } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { parseBound, parseDuration } from '../duration.js';
-import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { InvalidArgumentError } from '../errors.js';
 import type { TaskOptions, TaskRetryOptions } from './task-options.js';
 
 const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'];
@@ -16,7 +16,7 @@ export const MAX_PRIORITY = 32_767;
 
 /** The policy of a task; `place` (`Orders.charge`) stands in the message when an option is wrong. */
 export function taskPolicy(given: TaskOptions, defaults: RhythmSettings['task'], place: string): TaskPolicy {
-  try {
+  return asConfiguration(() => {
     const options = checkKeys<TaskOptions>(given, OPTION_KEYS, `@Task on ${place}`);
     const at = (key: string) => `@Task on ${place}: ${key}`;
     const ms = (key: 'timeout' | 'startTimeout' | 'totalTimeout') => {
@@ -32,10 +32,7 @@ export function taskPolicy(given: TaskOptions, defaults: RhythmSettings['task'],
       ...retryPolicy(options.retry, defaults, at('retry')),
       transactional: options.transactional === undefined ? false : checkBoolean(options.transactional, at('transactional')),
     };
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
-    throw error;
-  }
+  });
 }
 
 function retryPolicy(given: TaskRetryOptions | undefined, defaults: RhythmSettings['task'], path: string) {

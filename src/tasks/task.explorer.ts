@@ -3,9 +3,8 @@
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, DiscoveryService, MetadataScanner, ModuleRef, Reflector } from '@nestjs/core';
 import type { TaskContext } from '../../libs/engine/index.js';
-import { checkName } from '../check-argument.js';
+import { asConfiguration, checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
-import { ConfigurationError, InvalidArgumentError } from '../errors.js';
 import type { TaskRegistry } from './task.registry.js';
 import { TaskMetadata } from './task-decorator.js';
 import { taskPolicy } from './task-policy.js';
@@ -33,7 +32,7 @@ export class TaskExplorer {
         const mark = this.reflector.get(TaskMetadata, methods![key]!);
         if (!mark) continue;
         const place = `${wrapper.name ?? 'provider'}.${key} (${wrapper.host?.name})`;
-        const name = taskName(mark.name ?? key, place);
+        const name = asConfiguration(() => checkName(mark.name ?? key, `The task name of ${place}`));
         registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run: caller(wrapper, key) });
       }
     }
@@ -57,13 +56,4 @@ function caller(wrapper: Wrapper, key: string): Method {
     const instance = await moduleRef.resolve<Methods>(wrapper.token as string, contextId, { strict: true });
     return instance[key]!(input, context);
   };
-}
-
-function taskName(name: string, place: string): string {
-  try {
-    return checkName(name, `The task name of ${place}`);
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
-    throw error;
-  }
 }
