@@ -1,4 +1,4 @@
-// The options of `RhythmModule` and the tokens its parts are injected by.
+// The options of `RhythmModule`, and the tokens of what is not a class.
 
 import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
@@ -7,33 +7,33 @@ import type { SettingOptions } from './config/schema.js';
 import type { FlowSource } from './flows/flow-source.js';
 
 /**
- * Options of `RhythmModule.forRoot()`: every setting (each may also come from the environment or rhythm.toml), and what
- * only code can say.
+ * Options of `RhythmModule.forRoot()`: every setting (each may also come from the environment or rhythm.toml), and those that
+ * can be given only in code.
  */
 export interface RhythmModuleOptions extends SettingOptions {
-  /** Folders, files or texts of the workflows this process has. */
+  /** Folders, files or sources of the workflows of this process. */
   flows?: readonly FlowSource[];
-  /** Tasks that flows call but workers of another application run; "*" for any. Other unknown names fail at boot. */
+  /** Tasks that flows call and workers of another application run; "*" for any. Other unknown names fail at boot. */
   externalTasks?: readonly string[];
   /**
    * The app's own TypeORM DataSource, or the token it is provided under, for transactional tasks.
    * Default: the one `@nestjs/typeorm` provides, if there is one.
    */
   dataSource?: DataSource | InjectionToken;
-  /** Where states over a threshold live, if not in their row (see `FileSnapshotStore`). */
+  /** Where states over a threshold are stored, if not in their row (see `FileSnapshotStore`). */
   snapshotStore?: SnapshotStore;
-  /** A configuration file that must exist, in place of the usual search. */
+  /** A configuration file that must exist, instead of the usual search. */
   configPath?: string;
 }
 
 /** Keys of the options that are not settings. */
 export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'dataSource', 'snapshotStore', 'configPath'] as const;
 
-/** What stands beside the options in `forRoot` and `forRootAsync`. */
+/** What `forRoot` and `forRootAsync` take besides the options. */
 export interface RhythmModuleExtras {
   /** Makes the services injectable everywhere; default true. */
   isGlobal?: boolean;
-  /** Tells several Rhythm modules of one app apart; default "default". */
+  /** Distinguishes several Rhythm modules of one app; default "default". */
   name?: string;
 }
 
@@ -45,14 +45,14 @@ export interface RhythmFeatureOptions {
   name?: string;
 }
 
-// Symbol.for: two copies of the package in one process (ESM beside CJS) still mean the same thing.
-/** Token of the options as they were given. */
+// Symbol.for: two copies of the package in one process (ESM besides CommonJS) have the same tokens.
+/** Token of the options that were given. */
 export const RHYTHM_OPTIONS: unique symbol = Symbol.for('rhythm:options') as never;
 /** Token of the checked settings and their origins. */
 export const RHYTHM_SETTINGS: unique symbol = Symbol.for('rhythm:settings') as never;
 /** Token of the module's name. */
 export const RHYTHM_NAME: unique symbol = Symbol.for('rhythm:name') as never;
-/** Token of what a `forFeature` call adds. */
+/** Token of the options of a `forFeature` call. */
 export const RHYTHM_FEATURE: unique symbol = Symbol.for('rhythm:feature') as never;
 
 /** Makes the options of `RhythmModule.forRootAsync({ useClass })` or `({ useExisting })`. */

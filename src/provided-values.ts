@@ -1,4 +1,4 @@
-// What the Rhythm modules of an application provide under a token of ours.
+// The values that the modules of an application provide under a token.
 
 import type { DiscoveryService } from '@nestjs/core';
 

@@ -59,7 +59,7 @@ const settings: Provider = {
   },
 };
 
-// Before the database: a flow that does not compile must not leave connections behind.
+// Made before the database: a flow that does not compile must not leave open connections.
 const flows: Provider = {
   provide: FlowRegistry,
   inject: [RHYTHM_OPTIONS, RHYTHM_NAME, RHYTHM_SETTINGS, DiscoveryService],
@@ -79,7 +79,7 @@ const database: Provider = {
  */
 @Module({
   imports: [DiscoveryModule],
-  // The registry is a private one: ScheduleModule.forRoot() would fire the app's own crons a second time.
+  // A private registry: importing ScheduleModule.forRoot() would fire the app's own cron jobs a second time.
   providers: [
     settings,
     flows,
@@ -96,7 +96,7 @@ const database: Provider = {
   ],
 })
 export class RhythmModule extends ConfigurableModuleClass {
-  /** Brings Rhythm into the application; options left out come from the environment, rhythm.toml or the defaults. */
+  /** Adds Rhythm to the application; options that are left out come from the environment, rhythm.toml or the defaults. */
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
     checkCall(options, 'RhythmModule.forRoot()');
     // biome-ignore lint/complexity/noThisInStatic: the builder makes the module of the class it is called on
@@ -110,17 +110,17 @@ export class RhythmModule extends ConfigurableModuleClass {
     return withServices(super.forRootAsync(options), options.name);
   }
 
-  /** Adds workflows from within a feature module. */
+  /** Adds the workflows of a feature module. */
   static forFeature(options: RhythmFeatureOptions): DynamicModule {
     checkFeature(options);
     return { module: RhythmFeatureModule, providers: [{ provide: RHYTHM_FEATURE, useValue: options }] };
   }
 }
 
-/** Carries the flows of one `forFeature` call; the root module finds them at boot. */
+/** Holds the flows of one `forFeature` call; the root module finds them at boot. */
 @Module({ imports: [DiscoveryModule] })
 export class RhythmFeatureModule {
-  // The root module looks too, before it opens anything; here it is seen when there is no root module.
+  // The root module checks this too, before it opens anything; here it is noticed when there is no root module.
   constructor(discovery: DiscoveryService) {
     refuseOrphans(discovery);
   }

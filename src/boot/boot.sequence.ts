@@ -11,7 +11,7 @@ import { TaskRegistry } from '../tasks/task.registry.js';
 import { AppDataSourceFinder } from './app-data-source.finder.js';
 import { checkCalls } from './check-calls.js';
 
-/** Prepares the application; a boot that cannot succeed leaves no connection behind. */
+/** Prepares the application; a boot that fails leaves no open connection. */
 @Injectable()
 export class BootSequence implements OnModuleInit {
   constructor(
@@ -29,7 +29,7 @@ export class BootSequence implements OnModuleInit {
     const { task, role } = this.loaded.settings;
     try {
       this.explorer.explore(this.tasks, task);
-      // A process that runs no work need not have what its flows call.
+      // A process that runs no work does not need the tasks that its flows call.
       if (role !== 'api') {
         checkCalls(this.flows.all(), this.tasks, this.options.externalTasks ?? []);
         await this.appDataSource.check(this.tasks);

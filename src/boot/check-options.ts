@@ -1,14 +1,14 @@
-// Checks what `forRoot`, `forRootAsync` and `forFeature` are given, and that each feature has a Rhythm module to belong to.
+// Checks the arguments of `forRoot`, `forRootAsync` and `forFeature`, and that each feature belongs to a Rhythm module.
 
 import type { DiscoveryService } from '@nestjs/core';
-import { asConfiguration, checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
 import { ConfigurationError } from '../errors.js';
 import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmFeatureOptions, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { providedValues } from '../provided-values.js';
 
-const MAKERS = ['useFactory', 'useClass', 'useExisting'];
+const OPTION_SOURCES = ['useFactory', 'useClass', 'useExisting'];
 const EXTRAS = ['isGlobal', 'name'];
 const STORE_METHODS = ['put', 'get', 'remove'];
 
@@ -24,20 +24,20 @@ export function checkCall(options: object, call: string): void {
   });
 }
 
-/** The argument of a `forRootAsync` call has exactly one way to make the options. */
+/** The argument of a `forRootAsync` call: it has exactly one source of the options. */
 export function checkAsyncCall(options: object): void {
   const call = 'RhythmModule.forRootAsync()';
   checkCall(options, call);
-  asConfiguration(() => checkKeys(options, ['imports', 'inject', ...MAKERS, 'provideInjectionTokensFrom', ...EXTRAS], call));
-  const makers = MAKERS.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
-  if (makers.length !== 1) {
+  asConfiguration(() => checkKeys(options, ['imports', 'inject', ...OPTION_SOURCES, 'provideInjectionTokensFrom', ...EXTRAS], call));
+  const sources = OPTION_SOURCES.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
+  if (sources.length !== 1) {
     throw invalid(
-      `${call} ${makers.length ? `has ${makers.join(' and ')}` : 'does not say how to make the options'}. Give one of ${MAKERS.join(', ')}.`,
+      `${call} ${sources.length ? `has ${sources.join(' and ')}` : 'does not say how to make the options'}. Give one of ${OPTION_SOURCES.join(', ')}.`,
     );
   }
 }
 
-/** The options of the module as they were given or made; their settings are checked by `loadSettings`. */
+/** The options of the module, given or made; `loadSettings` checks the settings among them. */
 export function checkModuleOptions(options: RhythmModuleOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(
@@ -48,20 +48,20 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
   for (const key of Object.keys(options)) {
     if (known.includes(key)) continue;
     const advice = EXTRAS.includes(key)
-      ? ` It is needed before the options are made: give it beside useFactory in RhythmModule.forRootAsync().`
+      ? ` It is needed before the options are made: give it next to useFactory in RhythmModule.forRootAsync().`
       : `${didYouMean(key, [...known, ...EXTRAS])} Options: ${[...known, ...EXTRAS].join(', ')}.`;
     throw new ConfigurationError(`Unknown setting "${key}" in options.${advice}`, 'RHYTHM_UNKNOWN_SETTING');
   }
   const { flows, externalTasks, snapshotStore, configPath } = options;
   asConfiguration(() => {
-    if (flows !== undefined) checkList(flows, 'flows', 'folders, files or { name, source }');
+    if (flows !== undefined) checkArray(flows, 'flows', 'folders, files or { name, source }');
     if (externalTasks !== undefined) {
-      checkList(externalTasks, 'externalTasks', 'names of tasks');
+      checkArray(externalTasks, 'externalTasks', 'names of tasks');
       externalTasks.forEach((name, index) => {
         checkName(name, `externalTasks[${index}]`);
       });
     }
-    if (configPath !== undefined) checkText(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
+    if (configPath !== undefined) checkString(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
   });
   if (snapshotStore !== undefined && !isSnapshotStore(snapshotStore)) {
     throw invalid('snapshotStore is not a SnapshotStore: it needs thresholdBytes (a number), put, get and remove.');
@@ -73,7 +73,7 @@ export function checkFeature(options: object): void {
   const call = 'RhythmModule.forFeature()';
   checkCall(options, call);
   asConfiguration(() => checkKeys(options, ['flows', 'name'], call));
-  checkList((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
+  checkArray((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
 }
 
 /** Each name is of one Rhythm module. */
@@ -100,8 +100,8 @@ export function refuseOrphans(discovery: DiscoveryService): void {
   }
 }
 
-function checkList(value: unknown, path: string, of: string): void {
-  if (!Array.isArray(value)) throw invalid(`${path} is ${describeValue(value)}, not a list of ${of}.`);
+function checkArray(value: unknown, path: string, of: string): void {
+  if (!Array.isArray(value)) throw invalid(`${path} is ${describeValue(value)}, not an array of ${of}.`);
 }
 
 function isSnapshotStore(value: unknown): boolean {

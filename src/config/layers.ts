@@ -21,7 +21,7 @@ export interface Given {
 /** The values of one origin, by the paths of their settings. */
 export type Layer = Map<string, Given>;
 
-/** Variables that are ours but are no settings; those of the repository's own test runs are left alone. */
+/** Variables of ours that are not settings. Those of the repository's own test runs are ignored. */
 const OTHER_VARIABLES = ['RHYTHM_CONFIG_PATH'];
 const TEST_PREFIX = 'RHYTHM_TEST_';
 
@@ -50,7 +50,7 @@ export function layerOfEnvironment(env: NodeJS.ProcessEnv, folder: string): Laye
   ]);
 }
 
-/** `RHYTHM_CONFIG_PATH` (or an explicit path), else `rhythm.toml`, else the user's own file. */
+/** The file of an explicit path or of `RHYTHM_CONFIG_PATH`, else `rhythm.toml`, else the file in the user's home. */
 export function layerOfFile(env: NodeJS.ProcessEnv, folder: string, explicit?: string): Layer {
   const layer: Layer = new Map();
   const file = findFile(env, folder, explicit);
@@ -92,7 +92,7 @@ function readVariables(variables: NodeJS.ProcessEnv, origin: string): Layer {
         'RHYTHM_UNKNOWN_SETTING',
       );
     }
-    // An empty variable is how shells and compose files say "not set".
+    // In shells and compose files, an empty variable means that it is not set.
     if (text === undefined || text === '') continue;
     const { path, setting } = found;
     put(layer, path, { value: setting.fromText(text), source: `${variable} (${origin})`, setting });
@@ -110,7 +110,7 @@ function knownVariables(): Map<string, { path: string; setting: Setting<unknown,
 }
 
 function readDatabaseUrl({ DATABASE_URL: value }: NodeJS.ProcessEnv, origin: string): Layer {
-  // The app's own variable may point at another kind of database; then it is not meant for us.
+  // The app's own variable may be of another kind of database; then it is not meant for Rhythm.
   if (!value || !/^postgres(ql)?:/.test(value)) return new Map();
   return new Map([['database.url', { value, source: `DATABASE_URL (${origin})`, setting: SCHEMA.database.url }]]);
 }
@@ -119,7 +119,7 @@ function put(layer: Layer, path: string, given: Given): void {
   const twin = layer.get(path);
   if (twin) {
     throw new ConfigurationError(
-      `${twin.source} and ${given.source} are two names of the setting ${path}. Give one of them.`,
+      `${twin.source} and ${given.source} are two names of the setting ${path}. Give only one of them.`,
       'RHYTHM_INVALID_SETTING',
     );
   }

@@ -1,4 +1,4 @@
-// Puts the layers together into one checked set of settings and remembers where each value came from.
+// Combines the layers into one checked set of settings, and keeps where each value came from.
 
 import { ConfigurationError } from '../errors.js';
 import { processFlags } from './flags.js';
@@ -7,22 +7,22 @@ import { maskUrl } from './mask-url.js';
 import type { RhythmSettings, SettingOptions } from './schema.js';
 import { allSettings, type NamedSetting } from './setting-paths.js';
 
-/** Where the loader looks; everything has the natural default. */
+/** Where the loader looks; all of it has a default. */
 export interface SettingsOrigin {
   /** Options of the module, or flags of the command line. */
   options?: SettingOptions;
-  /** How messages call those: "options" or "flags". */
+  /** What messages call them: "options" or "flags". */
   optionsLabel?: string;
-  /** A configuration file that must exist; beats RHYTHM_CONFIG_PATH. */
+  /** A configuration file that must exist; it takes precedence over RHYTHM_CONFIG_PATH. */
   configPath?: string;
   env?: NodeJS.ProcessEnv;
   /** Where `.env` and `rhythm.toml` are looked for. */
   folder?: string;
-  /** Nobody is going to connect: a database need not be set. */
+  /** Nothing will connect: a database need not be set. */
   withoutDatabase?: boolean;
 }
 
-/** One setting with its value for people and its origin. */
+/** One setting, with its value as a string and its origin. */
 export interface SettingReport {
   path: string;
   variable: string;
@@ -98,13 +98,13 @@ function checkTogether({ settings, report }: LoadedSettings, withoutDatabase: bo
       'RHYTHM_DATABASE_URL_MISSING',
     );
   }
-  const together: [boolean, string, string, string][] = [
+  const rules: [boolean, string, string, string][] = [
     [database.minConnections <= database.maxConnections, 'database.minConnections', 'database.maxConnections', 'must not be more than'],
     [worker.heartbeatInterval * 2 <= worker.deadAfter, 'worker.heartbeatInterval', 'worker.deadAfter', 'must be at most half of'],
     [task.retryDelay <= task.maxRetryDelay, 'task.retryDelay', 'task.maxRetryDelay', 'must not be more than'],
   ];
-  for (const [fine, a, b, rule] of together) {
-    if (!fine) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
+  for (const [isMet, a, b, rule] of rules) {
+    if (!isMet) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
   }
 }
 

@@ -35,7 +35,7 @@ export function secondsKey(fileKey: string): string {
   return `${fileKey}_secs`;
 }
 
-/** Whether a node of the schema is a setting, not a section of settings. */
+/** Whether a node of the schema is a setting and not a group of settings. */
 export function isSetting(node: unknown): node is Setting<unknown, unknown> {
   return typeof (node as Setting<unknown, unknown>).read === 'function';
 }

@@ -3,14 +3,14 @@
 import { type Duration, DurationError, parseDuration } from '../../libs/flow/index.js';
 import { didYouMean } from '../nearest.js';
 
-/** One row of the schema. `In` is what people may write in code or a file, `Out` what the engine gets. */
+/** One row of the schema. `In` is what code or a file may give, `Out` what the engine gets. */
 export interface Setting<In, Out> {
   /** For documentation: "integer 1…1000", "duration", … */
   readonly kind: string;
   readonly about: string;
-  /** What holds when nobody says anything, as a person would write it. */
+  /** The value when it is not given, as it would be written in code. */
   readonly default: In | undefined;
-  /** Never printed in the clear. */
+  /** Never printed unmasked. */
   readonly secret: boolean;
   /** Checks a value; throws a plain sentence fragment ("is not …") as an Error. */
   read(value: unknown): Out;
@@ -30,25 +30,25 @@ export type OptionsOf<Schema> = {
   [Key in keyof Schema]?: Schema[Key] extends Setting<infer In, infer _Out> ? In : OptionsOf<Schema[Key]>;
 };
 
-/** Text, optionally required to match a pattern. */
-export function text(about: string, fallback: string, pattern?: { test: RegExp; say: string }): Setting<string, string> {
+/** A string, optionally one that matches a pattern. */
+export function string(about: string, fallback: string, pattern?: { test: RegExp; mustBe: string }): Setting<string, string> {
   return {
-    kind: 'text',
+    kind: 'string',
     about,
     default: fallback,
     secret: false,
     read(value) {
-      if (typeof value !== 'string' || value.trim() === '') throw new Error('is not a text');
-      if (pattern && !pattern.test.test(value)) throw new Error(`is not ${pattern.say}`);
+      if (typeof value !== 'string' || value.trim() === '') throw new Error('is not a string');
+      if (pattern && !pattern.test.test(value)) throw new Error(`is not ${pattern.mustBe}`);
       return value;
     },
     fromText: (given) => given,
   };
 }
 
-/** A text that may be absent. */
-export function optionalText(about: string): Setting<string, string | undefined> {
-  return { ...text(about, ''), default: undefined };
+/** A string that may be absent. */
+export function optionalString(about: string): Setting<string, string | undefined> {
+  return { ...string(about, ''), default: undefined };
 }
 
 /** The address of a PostgreSQL database. Its password is a secret. */
@@ -59,7 +59,7 @@ export function databaseUrl(about: string, alsoAllowed: readonly string[] = []):
     default: undefined,
     secret: true,
     read(value) {
-      if (typeof value !== 'string') throw new Error('is not a text');
+      if (typeof value !== 'string') throw new Error('is not a string');
       if (alsoAllowed.includes(value)) return value;
       if (!/^postgres(ql)?:\/\//.test(value)) {
         throw new Error(`does not start with "postgres://" or "postgresql://".${didYouMean(value, alsoAllowed)}`);
@@ -88,7 +88,7 @@ export function integer(about: string, fallback: number, min: number, max: numbe
   };
 }
 
-/** Yes or no. */
+/** True or false. */
 export function flag(about: string, fallback: boolean): Setting<boolean, boolean> {
   return {
     kind: 'boolean',
@@ -106,16 +106,16 @@ export function flag(about: string, fallback: boolean): Setting<boolean, boolean
   };
 }
 
-/** One of a few words. */
-export function choice<const Word extends string>(about: string, fallback: Word, words: readonly Word[]): Setting<Word, Word> {
+/** One of a few strings. */
+export function choice<const Choice extends string>(about: string, fallback: Choice, choices: readonly Choice[]): Setting<Choice, Choice> {
   return {
-    kind: words.map((word) => `"${word}"`).join(' | '),
+    kind: choices.map((each) => `"${each}"`).join(' | '),
     about,
     default: fallback,
     secret: false,
     read(value) {
-      if (!words.includes(value as Word)) throw new Error(`is not one of ${words.map((word) => `"${word}"`).join(', ')}`);
-      return value as Word;
+      if (!choices.includes(value as Choice)) throw new Error(`is not one of ${choices.map((each) => `"${each}"`).join(', ')}`);
+      return value as Choice;
     },
     fromText: (given) => given,
   };
@@ -147,18 +147,18 @@ export function durationOrSeconds(about: string, fallback: Duration, min: Durati
   return { ...duration(about, fallback, min, max), inSeconds: { ...seconds, read: (value) => seconds.read(value) * 1_000 } };
 }
 
-/** A list of names; in an environment variable separated by commas. */
+/** An array of names; in an environment variable separated by commas. */
 export function names(about: string, fallback: readonly string[]): Setting<readonly string[], readonly string[]> {
   return {
-    kind: 'list of names',
+    kind: 'array of names',
     about,
     default: fallback,
     secret: false,
     read(value) {
       if (!Array.isArray(value) || value.some((name) => typeof name !== 'string' || name.trim() === '')) {
-        throw new Error('is not a list of names');
+        throw new Error('is not an array of names');
       }
-      if (value.length === 0) throw new Error('is an empty list');
+      if (value.length === 0) throw new Error('is an empty array');
       return value.map((name: string) => name.trim());
     },
     fromText: (given) => given.split(',').map((part) => part.trim()),

@@ -1,4 +1,4 @@
-// Finds what a name means at start: a workflow of this process, a task of this process, or a workflow of the database.
+// Finds what a start refers to by a name: a workflow of this process, a task of this process, or a workflow in the database.
 
 import { Inject, Injectable } from '@nestjs/common';
 import type { TaskPolicy } from '../../libs/engine/index.js';
@@ -43,7 +43,7 @@ export class TargetResolver {
       throw new InvalidArgumentError(
         'RHYTHM_OPTION_INVALID',
         `${path}.type`,
-        `"${name}" is a workflow (${flow.file}) and a task (${task.place}). Say which with { type: 'workflow' } or { type: 'task' }.`,
+        `"${name}" is a workflow (${flow.file}) and a task (${task.place}). Choose one with { type: 'workflow' } or { type: 'task' }.`,
       );
     }
     if (type === 'task' || (type === undefined && task)) {
@@ -57,14 +57,14 @@ export class TargetResolver {
       return this.task(name);
     }
     if (version !== undefined) return { type: 'workflow', name, version: await this.chosenVersion(name, version, `${path}.version`) };
-    // A process that has the flow starts its own text: during a deploy old pods start the old one, new pods the new one.
+    // A process that has the flow starts its own version: during a deploy old pods start the old one, new pods the new one.
     if (flow) return { type: 'workflow', name, version: flow.version };
     const current = await currentVersion(this.database.store.db, name);
     if (current !== undefined) return { type: 'workflow', name, version: current };
     throw await this.unknown(name, type);
   }
 
-  /** Whether a task that this process does not have may be called all the same. */
+  /** Whether a task that this process does not have may be called anyway. */
   isExternalTask(name: string): boolean {
     const external = this.options.externalTasks ?? [];
     return external.includes('*') || external.includes(name);
@@ -73,7 +73,7 @@ export class TargetResolver {
   private task(name: string): StartTarget {
     const task = this.tasks.get(name);
     if (task) return { type: 'task', name, policy: task.policy };
-    // A process that runs no work need not have the tasks it starts.
+    // A process that runs no work does not need to have the tasks it starts.
     if (this.loaded.settings.role === 'api' || this.isExternalTask(name)) return { type: 'task', name };
     const known = this.tasks.names();
     throw new UnknownNameError(

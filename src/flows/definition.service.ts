@@ -26,8 +26,8 @@ import { pickVersion } from './pick-version.js';
 export type WorkflowVersion = Definition;
 
 /**
- * The versions of workflows in the database. A version whose text was never seen becomes current when a process that
- * has it starts; `activate` makes an older one current again.
+ * The versions of workflows in the database. A new version becomes current when a process that has it starts; `activate` makes an
+ * older one current again.
  *
  * @publicApi
  */
@@ -43,7 +43,7 @@ export class DefinitionService {
     this.store = database.store;
   }
 
-  /** Stores the workflows of this process; answers the names that got a new version. */
+  /** Stores the workflows of this process. Returns the names of those that got a new version. */
   async publish(): Promise<string[]> {
     const flows = this.flows.all();
     if (flows.length === 0) return [];
@@ -60,13 +60,13 @@ export class DefinitionService {
     return names;
   }
 
-  /** Every version of a workflow (or of all), the current one first. */
+  /** Every version of a workflow (or of all workflows), the current one first. */
   async versions(name?: string): Promise<WorkflowVersion[]> {
     if (name !== undefined) checkName(name, 'name');
     return listDefinitions(this.store.reader, name);
   }
 
-  /** The version that starts without a loaded flow use: from the CLI, by schedule, from API-only processes. */
+  /** The version that is started by processes that have not loaded the flow, such as the CLI and API-only processes. */
   async current(name: string): Promise<WorkflowVersion> {
     const [first] = await this.versions(name);
     if (!first) throw await this.unknown(name);
@@ -74,8 +74,8 @@ export class DefinitionService {
   }
 
   /**
-   * Makes a stored version (hash, or a unique beginning of at least 7 characters) current. Runs under way keep theirs. If this
-   * process has that version loaded, its allow-list becomes the stored one.
+   * Makes a stored version (its hash, or a unique beginning of at least 7 characters) current. Existing runs keep theirs. If this
+   * process has loaded that version, its allow-list becomes the stored one.
    */
   async activate(name: string, version: string): Promise<WorkflowVersion> {
     const versions = await this.versions(name);
@@ -93,7 +93,7 @@ export class DefinitionService {
     return { ...chosen, allow, current: true };
   }
 
-  // A process that starts again with the lists that are stored, which is nearly every one, only reads.
+  // A process whose lists are stored already, which is nearly every one, only reads.
   private async storeAllowLists(flows: readonly LoadedFlow[]): Promise<void> {
     const own = new Map(flows.map((flow) => [flow.name, flow.allow]));
     const changed = (states: AllowListState[]) => states.flatMap((state) => changeOnBoot(state, own.get(state.name)) ?? []);

@@ -1,4 +1,4 @@
-// Collects the workflows of a Rhythm module: its own option and every forFeature call of the application.
+// Collects the workflows of a Rhythm module: from its own option and from every forFeature call for it.
 
 import type { DiscoveryService } from '@nestjs/core';
 import { asConfiguration } from '../check-argument.js';
@@ -8,7 +8,7 @@ import { providedValues } from '../provided-values.js';
 import { FlowRegistry } from './flow.registry.js';
 import { readFlows } from './flow-source.js';
 
-/** The registry with every workflow of this module, compiled. */
+/** The registry with all workflows of this module, compiled. */
 export function loadFlows(options: RhythmModuleOptions, name: string, loaded: LoadedSettings, discovery: DiscoveryService): FlowRegistry {
   const registry = new FlowRegistry();
   asConfiguration(() => {

@@ -1,14 +1,14 @@
 // Which stored version of a workflow a person means by a hash or by its beginning.
 
 import type { Definition } from '../../libs/store/index.js';
-import { checkText } from '../check-argument.js';
+import { checkString } from '../check-argument.js';
 import { InvalidArgumentError } from '../errors.js';
 
 const SHORTEST_BEGINNING = 7;
 
 /** The version with this hash, or with this unique beginning of one; `path` names the argument. */
 export function pickVersion(versions: readonly Definition[], name: string, given: unknown, path: string): Definition {
-  const wanted = checkText(given, path, 64, 'RHYTHM_OPTION_INVALID');
+  const wanted = checkString(given, path, 64, 'RHYTHM_OPTION_INVALID');
   const isMeant = ({ version }: Definition) => version === wanted || (wanted.length >= SHORTEST_BEGINNING && version.startsWith(wanted));
   const [found, ...others] = versions.filter(isMeant);
   if (found && others.length === 0) return found;

@@ -7,7 +7,7 @@ import type { StartOptions } from '../execution/start-options.js';
 
 /**
  * Starts workflows and tasks at a later time. What is scheduled is an execution like any other: `get`, `list` and
- * `cancel` know it by its id.
+ * `cancel` work with its id.
  *
  * @publicApi
  */
@@ -15,7 +15,7 @@ import type { StartOptions } from '../execution/start-options.js';
 export class SchedulerService {
   constructor(private readonly executions: ExecutionService) {}
 
-  /** Starts once, at the given time (a past one means now). */
+  /** Starts it once, at the given time (or now, if that has passed). */
   async schedule(
     at: Date | number | string,
     name: string,
@@ -25,7 +25,7 @@ export class SchedulerService {
     return this.executions.start(name, input, { ...options, runAt: parseInstant(at, 'at') });
   }
 
-  /** Takes back what has not started yet (and cancels what has). */
+  /** Cancels it, whether it has started or not. */
   async unschedule(id: string): Promise<void> {
     await this.executions.cancel(id, { reason: 'unscheduled' });
   }

@@ -13,7 +13,7 @@ export interface TaskMark {
 /** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM besides CommonJS) is found. */
 export const TaskMetadata = Reflector.createDecorator<TaskMark>({ key: 'rhythm:task' });
 
-// Fits methods of any input and result; the context may be left out.
+// Any input and result; the context may be left out.
 // biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose input is any type
 type TaskMethod = (input: any, context: TaskContext) => unknown;
 type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<Method>) => void;
@@ -30,7 +30,7 @@ export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOpt
   const options = typeof nameOrOptions === 'object' ? nameOrOptions : maybeOptions;
   const name = typeof nameOrOptions === 'string' ? nameOrOptions : options.name;
   return (target, key, descriptor) => {
-    // Decorators of the later standard are called with a method and a context object instead.
+    // A decorator of the later standard is called with a method and a context object instead.
     if (typeof (descriptor as { value?: unknown } | undefined)?.value !== 'function') {
       throw new TypeError(
         `@Task was not given a method${typeof key === 'object' ? '' : ` ("${String(key)}")`}. Put it on a method of a class, and set "experimentalDecorators": true in tsconfig.json: Nest needs it too.`,

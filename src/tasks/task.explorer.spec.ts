@@ -1,4 +1,4 @@
-// Finding tasks: on any provider, request-scoped ones too, with duplicates and wrong options refused by name and place.
+// Finding tasks: on any provider, even request-scoped ones; duplicates and wrong options are refused with their place.
 
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Inject, Injectable, Module, type ModuleMetadata, Scope, SetMetadata } from '@nestjs/common';
@@ -105,7 +105,7 @@ describe('task discovery', () => {
     expect(registry.require('door').run(undefined, context)).toBe('open');
   });
 
-  it('makes a request-scoped provider anew for each call and hands it the call as its request', async () => {
+  it('creates a request-scoped provider for each call, with the call as its request', async () => {
     let made = 0;
     @Injectable({ scope: Scope.REQUEST })
     class PerCall {
@@ -143,12 +143,12 @@ describe('task discovery', () => {
     expect((await explore(Child)).names()).toEqual([]);
   });
 
-  it('sees an aliased provider once', async () => {
+  it('counts an aliased provider once', async () => {
     const registry = await explore(Prices, Billing, { provide: 'alias', useExisting: Billing });
     expect(registry.names()).toHaveLength(3);
   });
 
-  it('refuses two tasks of one name and says where both are', async () => {
+  it('refuses two tasks with the same name and names the places of both', async () => {
     class Other {
       @Task('charge')
       charge() {}

@@ -6,8 +6,8 @@ import type { LoopStatus } from '../../libs/engine/index.js';
 import { RhythmEvents } from '../events/rhythm.events.js';
 
 /**
- * An entry is added when its loop starts and removed when it has ended. It is not a timer of Node, because a loop sets its timer
- * anew after each pass, thousands of times per second under load; it is the loop's status.
+ * An entry is added when its loop starts and removed when it has ended. It is the loop's status and not a timer of Node: a loop sets
+ * a new timer after each pass, thousands of times per second under load.
  */
 @Injectable()
 export class LoopRegistry {

@@ -9,7 +9,7 @@ import { listNames } from '../nearest.js';
 const EVERY_MS = 60_000;
 const NAME = 'rhythm:queues';
 
-/** Warns of queues without a worker. */
+/** Warns about queues without a worker. */
 @Injectable()
 export class QueueWatch {
   private readonly logger = new Logger('Rhythm');
@@ -21,21 +21,21 @@ export class QueueWatch {
   ) {}
 
   start(): void {
-    this.registry.addInterval(NAME, setInterval(() => void this.look(), EVERY_MS).unref());
+    this.registry.addInterval(NAME, setInterval(() => void this.check(), EVERY_MS).unref());
   }
 
   stop(): void {
     if (this.registry.doesExist('interval', NAME)) this.registry.deleteInterval(NAME);
   }
 
-  /** One look. The engine reports a database that does not reply. */
-  async look(): Promise<void> {
+  /** One check. The engine reports a database that does not reply. */
+  async check(): Promise<void> {
     const queues = await readQueues(this.database.store.reader).catch(() => []);
     const unserved = queues.filter(({ waiting, workers, queue }) => waiting > 0 && workers === 0 && !this.reported.has(queue));
     if (unserved.length === 0) return;
     for (const { queue } of unserved) this.reported.add(queue);
     this.logger.warn(
-      `Work waits in queues that no worker serves: ${listNames(unserved.map(({ queue }) => queue))}. Add them to worker.queues of a process.`,
+      `Executions wait in queues that no worker serves: ${listNames(unserved.map(({ queue }) => queue))}. Add them to worker.queues of a process that runs work.`,
     );
   }
 }

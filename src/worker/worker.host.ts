@@ -1,4 +1,4 @@
-// Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
+// Runs the engine: starts it when every module is ready, stops it before any module is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
@@ -15,11 +15,11 @@ import { TaskRegistry } from '../tasks/task.registry.js';
 import { LoopRegistry } from './loop.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
-// Only these: a listener for all types would have every event of the hot path made.
+// Only these: with a listener for all types, every event of the hot path would be created.
 const LOGGED = ['worker-started', 'worker-declared-dead', 'recovered', 'quarantined', 'snapshot-large', 'problem'] as const;
 type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
 
-/** Owns the engine of this process. A process with the role "api" has none. */
+/** Runs the engine of this process. A process with the role "api" has none. */
 @Injectable()
 export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Rhythm');
@@ -69,17 +69,19 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
         return this.logger.log(`Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.join(', ')}.`);
       case 'worker-declared-dead':
         return this.logger.warn(
-          `Worker ${event.workerId} was declared dead by another; its tasks are aborted and it starts over. If tasks block the event loop, raise worker.deadAfter.`,
+          `Worker ${event.workerId} was declared dead by another worker. Its tasks are aborted, and it starts again under a new id. If tasks block the event loop, raise worker.deadAfter.`,
         );
       case 'recovered':
-        return this.logger.warn(`Worker ${event.workerId} is silent; ${event.executions.length} executions were given to others.`);
+        return this.logger.warn(
+          `Worker ${event.workerId} is silent. Its ${event.executions.length} executions were given to other workers.`,
+        );
       case 'quarantined':
         return this.logger.error(
-          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died with it. Look at it with inspect, then retry or remove it.`,
+          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died while they had it. Examine it with inspect, then retry or remove it.`,
         );
       case 'snapshot-large':
         return this.logger.warn(
-          `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Keep large data elsewhere and pass references.`,
+          `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Store large data elsewhere and pass references.`,
         );
       case 'problem':
         return this.logger.error(`${event.where}: ${event.error instanceof Error ? event.error.message : String(event.error)}`);

@@ -60,7 +60,7 @@ describe('the events of a process', () => {
     await close();
   });
 
-  it('can be injected where no work is run, and tell of the signals sent there that were stored', async () => {
+  it('can be injected where no work is run, and include the signals that were stored there', async () => {
     const { app, close } = await startApp(database, { role: 'api' }, { providers: [Log] });
     const signals = app.get(SignalService);
     await signals.send('later', 'go', 1, { key: 'once' });

@@ -1,4 +1,4 @@
-// The module in an application: once per name, made by a factory, with features, roles and its own configuration.
+// The module in an application: once per name, with features, roles and its own configuration.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ describe('the module', () => {
     });
   });
 
-  it('stands twice under two names, each with its own services', async () => {
+  it('can be imported twice under two names, each with its own services', async () => {
     @Injectable()
     class Both {
       constructor(
@@ -69,7 +69,7 @@ describe('the module', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('refuses faulty flows at boot, all of them, with place and advice', async () => {
+  it('refuses invalid flows at boot, all of them, with place and advice', async () => {
     const flows = [ECHO, { name: 'bad', source: 'let x = 1\nvar y = 2' }, { name: 'worse', source: 'return (' }];
     const failing = boot([RhythmModule.forRoot(quickOptions(database, { flows }))]);
     await expect(failing).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('the module', () => {
     });
   });
 
-  it('refuses two workflows of one name, and a path that does not exist', async () => {
+  it('refuses two workflows with the same name, and a path that does not exist', async () => {
     await expect(boot([RhythmModule.forRoot(quickOptions(database, { flows: [ECHO, { ...ECHO, source: 'return 2' }] }))])).rejects.toThrow(
       /Two workflows are named "echo"/,
     );
@@ -87,7 +87,7 @@ describe('the module', () => {
     );
   });
 
-  it('refuses a flow that calls a task nobody has, unless it is said to run elsewhere', async () => {
+  it('refuses a flow that calls an unknown task, unless it is listed as external', async () => {
     const flows = [{ name: 'calls', source: 'await Task.run("chrge", 1)' }];
     class Tasks {
       @Task('charge')
@@ -102,7 +102,7 @@ describe('the module', () => {
     await app.close();
   });
 
-  it('in an API-only process starts what others run', async () => {
+  it('in an API-only process starts what other processes run', async () => {
     class Tasks {
       @Task('shout')
       shout(text: string) {
@@ -120,7 +120,7 @@ describe('the module', () => {
     await api.close();
   });
 
-  it('says which database cannot be reached, without its password', async () => {
+  it('names the database that cannot be reached, without its password', async () => {
     const failing = boot([RhythmModule.forRoot({ database: 'postgres://ann:s3cret@127.0.0.1:1/nowhere' })]);
     await expect(failing).rejects.toMatchObject({
       code: 'RHYTHM_DATABASE_UNREACHABLE',
@@ -144,20 +144,20 @@ describe('the module', () => {
     );
   });
 
-  it('refuses options of the wrong kind with a sentence', async () => {
+  it('refuses options of the wrong kind with a message', async () => {
     const given = (options: object) => boot([RhythmModule.forRoot({ ...quickOptions(database), ...options })]);
-    await expect(given({ flows: 'flows' })).rejects.toThrow('flows is "flows", not a list of folders, files or { name, source }.');
-    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow('externalTasks is an object, not a list of names of tasks.');
-    await expect(given({ externalTasks: [5] })).rejects.toThrow('externalTasks[0] is 5, not a text.');
+    await expect(given({ flows: 'flows' })).rejects.toThrow('flows is "flows", not an array of folders, files or { name, source }.');
+    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow('externalTasks is an object, not an array of names of tasks.');
+    await expect(given({ externalTasks: [5] })).rejects.toThrow('externalTasks[0] is 5, not a string.');
     await expect(given({ snapshotStore: {} })).rejects.toMatchObject({ code: 'RHYTHM_OPTION_INVALID' });
     const made = (useFactory: () => unknown) => boot([RhythmModule.forRootAsync({ useFactory: useFactory as () => object })]);
     await expect(made(() => undefined)).rejects.toThrow(/forRootAsync\(\) are undefined\. Return an object/);
-    await expect(made(() => ({ ...quickOptions(database), name: 'late' }))).rejects.toThrow(/give it beside useFactory/);
+    await expect(made(() => ({ ...quickOptions(database), name: 'late' }))).rejects.toThrow(/give it next to useFactory/);
     expect(() => RhythmModule.forRoot(null as never)).toThrow('RhythmModule.forRoot() was given null, not an object of options.');
     expect(() => RhythmModule.forRoot({ isGlobal: 'no' as never })).toThrow(/isGlobal is "no", not true or false/);
-    expect(() => RhythmModule.forRoot({ name: 5 as never })).toThrow(/name is 5, not a text/);
+    expect(() => RhythmModule.forRoot({ name: 5 as never })).toThrow(/name is 5, not a string/);
     expect(() => RhythmModule.forFeature({ flow: [] } as never)).toThrow(/Unknown option "flow" .*Did you mean "flows"/);
-    expect(() => RhythmModule.forFeature({} as never)).toThrow(/flows is undefined, not a list/);
+    expect(() => RhythmModule.forFeature({} as never)).toThrow(/flows is undefined, not an array/);
   });
 
   it('refuses a feature that belongs to no Rhythm module', async () => {
@@ -167,7 +167,7 @@ describe('the module', () => {
     await expect(misspelt).rejects.toThrow(/is for the Rhythm module "reportz".*Did you mean "reports"/);
   });
 
-  it('leaves the crons and intervals of the app alone: each fires once', async () => {
+  it('does not touch the cron jobs and intervals of the app: each fires once', async () => {
     const fired = { cron: 0, interval: 0, started: Date.now() };
     @Injectable()
     class Jobs {

@@ -13,7 +13,7 @@ const ALL = ['rhythm:claim', 'rhythm:heartbeat', 'rhythm:queues', 'rhythm:timers
 describe('the periodic work of a worker', () => {
   const database = useTestDatabase();
 
-  it('is listed while it is done, with its interval and its passes', async () => {
+  it('is listed while it runs, with its interval and its passes', async () => {
     const { app, close } = await startApp(database, { worker: { pollInterval: '50ms', heartbeatInterval: '100ms' } });
     const { schedulerRegistry } = app.get(WorkerHost);
     expect(schedulerRegistry.getIntervals().sort()).toEqual(ALL);
@@ -26,7 +26,7 @@ describe('the periodic work of a worker', () => {
     expect(schedulerRegistry.getIntervals()).toEqual([]);
   });
 
-  it('goes on when its entry is removed, and a worker that starts over is listed again', async () => {
+  it('continues when its entry is removed, and is listed again by a worker that starts again', async () => {
     const { app, close } = await startApp(database, { worker: { heartbeatInterval: '50ms' } });
     const { schedulerRegistry } = app.get(WorkerHost);
     schedulerRegistry.deleteInterval('rhythm:heartbeat');
@@ -41,7 +41,7 @@ describe('the periodic work of a worker', () => {
     await close();
   });
 
-  it('is none in an API-only process, and is not in the registry of the app', async () => {
+  it('does not exist in an API-only process, and is not in the registry of the app', async () => {
     const { app, close } = await startApp(database, { role: 'api' });
     expect(app.get(WorkerHost).schedulerRegistry.getIntervals()).toEqual([]);
     await close();
