@@ -4,7 +4,7 @@ import { Inject, type InjectionToken, type Type } from '@nestjs/common';
 
 /** The token of a service of the Rhythm module with this name, for `app.get(…)` and `inject: […]`. */
 export function getRhythmToken<Service>(service: Type<Service>, name = 'default'): InjectionToken<Service> {
-  // Symbol.for: two copies of the package in one process (ESM besides CommonJS) have the same token.
+  // Symbol.for: two copies of the package in one process (ESM and CommonJS) have the same token.
   return name === 'default' ? service : Symbol.for(`rhythm:${name}:${service.name}`);
 }
 

@@ -45,7 +45,7 @@ export interface RhythmFeatureOptions {
   name?: string;
 }
 
-// Symbol.for: two copies of the package in one process (ESM besides CommonJS) have the same tokens.
+// Symbol.for: two copies of the package in one process (ESM and CommonJS) have the same tokens.
 /** Token of the options that were given. */
 export const RHYTHM_OPTIONS: unique symbol = Symbol.for('rhythm:options') as never;
 /** Token of the checked settings and their origins. */

@@ -10,7 +10,7 @@ export interface TaskMark {
   options: TaskOptions;
 }
 
-/** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM besides CommonJS) is found. */
+/** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM and CommonJS) is found. */
 export const TaskMetadata = Reflector.createDecorator<TaskMark>({ key: 'rhythm:task' });
 
 // Any input and result; the context may be left out.
