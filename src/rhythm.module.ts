@@ -5,7 +5,14 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { AppDataSourceFinder } from './boot/app-data-source.finder.js';
 import { BootSequence } from './boot/boot.sequence.js';
-import { checkAsyncCall, checkCall, checkFeature, checkModuleOptions, refuseOrphans, refuseTwins } from './boot/check-options.js';
+import {
+  checkAsyncOptions,
+  checkCallOptions,
+  checkFeatureOptions,
+  checkModuleOptions,
+  refuseDuplicates,
+  refuseUnknownFeatures,
+} from './boot/check-options.js';
 import { type LoadedSettings, loadSettings } from './config/load-settings.js';
 import { DatabaseHost } from './database/database.host.js';
 import { RhythmEvents } from './events/rhythm.events.js';
@@ -50,8 +57,8 @@ const settings: Provider = {
   provide: RHYTHM_SETTINGS,
   inject: [RHYTHM_OPTIONS, RHYTHM_NAME, DiscoveryService],
   useFactory: (options: RhythmModuleOptions, name: string, discovery: DiscoveryService): LoadedSettings => {
-    refuseTwins(name, discovery);
-    refuseOrphans(discovery);
+    refuseDuplicates(name, discovery);
+    refuseUnknownFeatures(discovery);
     checkModuleOptions(options);
     const { configPath } = options;
     const given = Object.fromEntries(Object.entries(options).filter(([key]) => !(CODE_OPTION_KEYS as readonly string[]).includes(key)));
@@ -98,21 +105,21 @@ const database: Provider = {
 export class RhythmModule extends ConfigurableModuleClass {
   /** Adds Rhythm to the application; options that are left out come from the environment, rhythm.toml or the defaults. */
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
-    checkCall(options, 'RhythmModule.forRoot()');
+    checkCallOptions(options, 'RhythmModule.forRoot()');
     // biome-ignore lint/complexity/noThisInStatic: the builder makes the module of the class it is called on
     return withServices(super.forRoot(options), options.name);
   }
 
   /** As `forRoot`, with options from a factory function, or from a class that implements `RhythmOptionsFactory`. */
   static override forRootAsync(options: RhythmModuleAsyncOptions): DynamicModule {
-    checkAsyncCall(options);
+    checkAsyncOptions(options);
     // biome-ignore lint/complexity/noThisInStatic: the builder makes the module of the class it is called on
     return withServices(super.forRootAsync(options), options.name);
   }
 
   /** Adds the workflows of a feature module. */
   static forFeature(options: RhythmFeatureOptions): DynamicModule {
-    checkFeature(options);
+    checkFeatureOptions(options);
     return { module: RhythmFeatureModule, providers: [{ provide: RHYTHM_FEATURE, useValue: options }] };
   }
 }
@@ -122,7 +129,7 @@ export class RhythmModule extends ConfigurableModuleClass {
 export class RhythmFeatureModule {
   // The root module checks this too, before it opens anything; here it is noticed when there is no root module.
   constructor(discovery: DiscoveryService) {
-    refuseOrphans(discovery);
+    refuseUnknownFeatures(discovery);
   }
 }
 

@@ -13,7 +13,7 @@ const EXTRAS = ['isGlobal', 'name'];
 const STORE_METHODS = ['put', 'get', 'remove'];
 
 /** The argument of a `forRoot` or `forRootAsync` call: an object, with extras that make sense. */
-export function checkCall(options: object, call: string): void {
+export function checkCallOptions(options: object, call: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`${call} was given ${describeValue(options)}, not an object of options.`);
   }
@@ -25,9 +25,9 @@ export function checkCall(options: object, call: string): void {
 }
 
 /** The argument of a `forRootAsync` call: it has exactly one source of the options. */
-export function checkAsyncCall(options: object): void {
+export function checkAsyncOptions(options: object): void {
   const call = 'RhythmModule.forRootAsync()';
-  checkCall(options, call);
+  checkCallOptions(options, call);
   asConfiguration(() => checkKeys(options, ['imports', 'inject', ...OPTION_SOURCES, 'provideInjectionTokensFrom', ...EXTRAS], call));
   const sources = OPTION_SOURCES.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
   if (sources.length !== 1) {
@@ -69,26 +69,26 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
 }
 
 /** The argument of a `forFeature` call. */
-export function checkFeature(options: object): void {
+export function checkFeatureOptions(options: object): void {
   const call = 'RhythmModule.forFeature()';
-  checkCall(options, call);
+  checkCallOptions(options, call);
   asConfiguration(() => checkKeys(options, ['flows', 'name'], call));
   checkArray((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
 }
 
 /** Each name is of one Rhythm module. */
-export function refuseTwins(name: string, discovery: DiscoveryService): void {
-  const twins = providedValues<string>(discovery, RHYTHM_NAME).filter((each) => each === name);
-  if (twins.length < 2) return;
+export function refuseDuplicates(name: string, discovery: DiscoveryService): void {
+  const equal = providedValues<string>(discovery, RHYTHM_NAME).filter((each) => each === name);
+  if (equal.length < 2) return;
   throw new ConfigurationError(
-    `RhythmModule.forRoot() is imported ${twins.length} times under the name "${name}". Import it once, in the root module ` +
+    `RhythmModule.forRoot() is imported ${equal.length} times under the name "${name}". Import it once, in the root module ` +
       `(its services are injectable everywhere; use RhythmModule.forFeature({ flows }) elsewhere), or give each its own { name: '…' }.`,
     'RHYTHM_DUPLICATE_MODULE',
   );
 }
 
 /** Every feature names a Rhythm module that the application has; otherwise nothing would load its flows. */
-export function refuseOrphans(discovery: DiscoveryService): void {
+export function refuseUnknownFeatures(discovery: DiscoveryService): void {
   const names = providedValues<string>(discovery, RHYTHM_NAME);
   for (const { name = 'default' } of providedValues<RhythmFeatureOptions>(discovery, RHYTHM_FEATURE)) {
     if (names.includes(name)) continue;

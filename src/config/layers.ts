@@ -116,10 +116,10 @@ function readDatabaseUrl({ DATABASE_URL: value }: NodeJS.ProcessEnv, origin: str
 }
 
 function put(layer: Layer, path: string, given: Given): void {
-  const twin = layer.get(path);
-  if (twin) {
+  const other = layer.get(path);
+  if (other) {
     throw new ConfigurationError(
-      `${twin.source} and ${given.source} are two names of the setting ${path}. Give only one of them.`,
+      `${other.source} and ${given.source} are two names of the setting ${path}. Give only one of them.`,
       'RHYTHM_INVALID_SETTING',
     );
   }

@@ -58,7 +58,7 @@ export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
     report.push({ path: named.path, variable: named.variable, value: show(named, checked), source });
   }
   const loaded = { settings: settings as unknown as RhythmSettings, report };
-  checkTogether(loaded, origin.withoutDatabase === true);
+  checkCombinations(loaded, origin.withoutDatabase === true);
   return loaded;
 }
 
@@ -82,7 +82,7 @@ function check(named: NamedSetting, { value, source, setting }: Given): unknown 
   }
 }
 
-function checkTogether({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
+function checkCombinations({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
   const from = (path: string) => report.find((row) => row.path === path)?.source;
   const { database, worker, task } = settings;
   if (database.url === undefined && !withoutDatabase) {

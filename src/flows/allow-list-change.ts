@@ -8,13 +8,13 @@ import type { AllowListState } from '../../libs/store/index.js';
  * process of an earlier deploy that starts again widens nothing. Returns undefined when nothing changes.
  */
 export function changeOnBoot(state: AllowListState, own: FlowAllowList | undefined): AllowListState | undefined {
-  if (!hasSeen(state, own)) return putInForce(state, own);
+  if (!hasSeen(state, own)) return replaceStored(state, own);
   const allow = intersectAllowLists(state.allow, own);
   return isSame(allow, state.allow) ? undefined : { ...state, allow };
 }
 
 /** At `activate`: the list of this process becomes the stored one, wider or not. */
-export function putInForce(state: AllowListState, own: FlowAllowList | undefined): AllowListState {
+export function replaceStored(state: AllowListState, own: FlowAllowList | undefined): AllowListState {
   const allow = intersectAllowLists(own);
   return { ...state, allow, seen: hasSeen(state, own) ? state.seen : [...state.seen, allow] };
 }

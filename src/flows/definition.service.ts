@@ -18,7 +18,7 @@ import { checkName } from '../check-argument.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { changeOnBoot, isNarrower, putInForce, showAllowList } from './allow-list-change.js';
+import { changeOnBoot, isNarrower, replaceStored, showAllowList } from './allow-list-change.js';
 import { FlowRegistry, type LoadedFlow } from './flow.registry.js';
 import { pickVersion } from './pick-version.js';
 
@@ -86,7 +86,7 @@ export class DefinitionService {
       await activateDefinition(db, name, chosen.version);
       if (loaded?.version !== chosen.version) return chosen.allow;
       const [state] = await lockAllowLists(db, [chosen]);
-      const changed = putInForce(state!, loaded.allow);
+      const changed = replaceStored(state!, loaded.allow);
       await changeAllowLists(db, [changed]);
       return changed.allow;
     });

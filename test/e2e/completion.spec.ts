@@ -73,8 +73,8 @@ describe('a task that is completed from outside', () => {
 
   it('accepts its token even while its return is being written', async () => {
     tokens.length = 0;
-    let letGo = () => {};
-    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    let release = () => {};
+    beforeReturn = new Promise((resolve) => (release = resolve));
     const { id } = await app.executions.start('partner');
     await eventually(() => expect(tokens).toHaveLength(1));
     // Both writes wait for the row of the task: first that of its return, then the end from outside, which has read the token before.
@@ -86,7 +86,7 @@ describe('a task that is completed from outside', () => {
     try {
       await client.query('BEGIN');
       await client.query(`SELECT 1 FROM "${database.schema}".executions WHERE id = $1 FOR UPDATE`, [`${id}:1`]);
-      letGo();
+      release();
       await eventually(async () => expect(await waiting()).toBe(1));
       completing = app.completions.complete(tokens[0]!, 'at once');
       await eventually(async () => expect(await waiting()).toBe(2));
@@ -116,16 +116,16 @@ describe('a task that is completed from outside', () => {
     await client.connect();
     const schema = `"${database.schema}"`;
     try {
-      await client.query(`CREATE FUNCTION ${schema}.somebody_else() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
+      await client.query(`CREATE FUNCTION ${schema}.other_writer() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
       await client.query(
-        `CREATE TRIGGER somebody_else BEFORE UPDATE ON ${schema}.executions FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION ${schema}.somebody_else()`,
+        `CREATE TRIGGER other_writer BEFORE UPDATE ON ${schema}.executions FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION ${schema}.other_writer()`,
       );
       await expect(app.completions.complete(token, 1)).rejects.toMatchObject({
         code: 'RHYTHM_COMPLETION_BUSY',
         message: expect.stringMatching(/the token is still valid: try again/),
       });
     } finally {
-      await client.query(`DROP TRIGGER IF EXISTS somebody_else ON ${schema}.executions`);
+      await client.query(`DROP TRIGGER IF EXISTS other_writer ON ${schema}.executions`);
       await client.end();
     }
     await app.completions.complete(token, 2);
@@ -172,13 +172,13 @@ describe('a task that is completed from outside', () => {
 
   it('that is paused in the middle of an attempt runs again, and the token of that attempt is invalid', async () => {
     tokens.length = 0;
-    let letGo = () => {};
-    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    let release = () => {};
+    beforeReturn = new Promise((resolve) => (release = resolve));
     const { id } = await app.executions.start('call-partner');
     await eventually(() => expect(tokens).toHaveLength(1));
     await app.executions.pause(id);
     beforeReturn = undefined;
-    letGo();
+    release();
     await expect(app.completions.complete(tokens[0]!, 1)).rejects.toMatchObject({
       code: 'RHYTHM_COMPLETION_TOKEN',
       message: expect.stringContaining('paused'),

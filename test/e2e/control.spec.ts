@@ -92,7 +92,7 @@ describe('an execution', () => {
     await app.executions.result(id, { timeout: '10s' });
     await app.executions.cancel(id);
     expect(await status(id)).toBe('completed');
-    await expect(app.executions.cancel('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.cancel('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 
   it('that is paused does nothing until it is resumed', async () => {

@@ -68,10 +68,10 @@ describe('reading executions', () => {
     expect(children.items).toMatchObject([{ name: 'broken', status: 'failed', attempts: 2, error: { message: 'no' } }]);
     expect((await app.executions.list({ name: 'breaks', queue: 'default', parentId: null })).items).toHaveLength(1);
     expect((await app.executions.list({ name: 'breaks', createdBefore: Date.now() - 3_600_000 })).items).toHaveLength(0);
-    await app.executions.start('price', { n: 1 }, { queue: 'nobody-serves-this', id: 'unserved' });
+    await app.executions.start('price', { n: 1 }, { queue: 'unserved-queue', id: 'unserved' });
     expect((await app.executions.list({ status: ['pending', 'running'] })).items.map((item) => item.id)).toEqual(['unserved']);
     expect((await app.executions.status()).queues).toContainEqual(
-      expect.objectContaining({ queue: 'nobody-serves-this', waiting: 1, workers: 0 }),
+      expect.objectContaining({ queue: 'unserved-queue', waiting: 1, workers: 0 }),
     );
   });
 
@@ -136,8 +136,8 @@ describe('reading executions', () => {
     expect(kinds.at(-1)).toBe('completed');
     expect(kinds).toEqual(expect.arrayContaining(['started', 'step-created', 'step-completed', 'log']));
     expect(history.find((entry) => entry.kind === 'completed')?.workerId).toBeTruthy();
-    await expect(app.executions.history('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(app.executions.tree('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(app.executions.inspect('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.history('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.tree('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.inspect('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 });

@@ -6,7 +6,7 @@ import { Task } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
-/** What the step does next: it fails, works, or waits until it is let go. */
+/** What the step does next: it fails, works, or waits until it is released. */
 let next: 'fail' | 'work' | 'wait' = 'fail';
 let runs = 0;
 /** The steps that wait. */
@@ -62,7 +62,7 @@ describe('a retry of a failed child', () => {
       expect(await status(id)).toBe('running');
       expect(waiting).toHaveLength(1);
     });
-  const letGo = (how: typeof next) => {
+  const release = (how: typeof next) => {
     next = how;
     for (const resolve of waiting.splice(0)) resolve();
   };
@@ -97,7 +97,7 @@ describe('a retry of a failed child', () => {
     await running(`${id}:1`);
     await app.executions.retry(id);
     await eventually(async () => expect(await status(id)).toBe('suspended'));
-    letGo('work');
+    release('work');
     expect(await result(id)).toBe('run 2');
     expect(runs).toBe(2);
   });
@@ -120,7 +120,7 @@ describe('a retry of a failed child', () => {
     await retry(`${id}:1`, 'wait');
     await running(`${id}:1`);
     await app.executions.retry(id);
-    letGo('fail');
+    release('fail');
     await expect(result(id)).rejects.toThrow('run 2 failed');
     await retry(id, 'work');
     expect(await result(id)).toBe('run 3');
@@ -132,7 +132,7 @@ describe('a retry of a failed child', () => {
     await running(`${id}:1`);
     await app.executions.cancel(`${id}:1`, { reason: 'not that one' });
     await eventually(async () => expect(await status(`${id}:1`)).toBe('cancelled'));
-    letGo('work');
+    release('work');
     await app.executions.retry(id);
     await expect(result(id)).rejects.toThrow('not that one');
   });
@@ -159,7 +159,7 @@ describe('a retry of a failed child', () => {
     await running(`${middle}:1`);
     await app.executions.retry(middle);
     await app.executions.retry(top);
-    letGo('work');
+    release('work');
     expect(await result(top)).toBe('run 2');
     expect(runs).toBe(2);
   });
@@ -193,7 +193,7 @@ describe('a retry of a failed child', () => {
     const { id } = await app.executions.start('calls-task');
     await running(`${id}:1`);
     await app.executions.pause(id);
-    letGo('fail');
+    release('fail');
     await fails(`${id}:1`);
     await retry(`${id}:1`, 'work');
     await result(`${id}:1`);

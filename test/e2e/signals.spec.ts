@@ -24,15 +24,15 @@ class Reminders {
   readonly sent = new Map<string, number>();
   private readonly open = new Map<string, () => void>();
 
-  /** Takes until it is let go: meanwhile nobody waits for the payment. */
+  /** Runs until it is released: no wait for the payment is open in the meantime. */
   @Task('remind')
   async remind({ run, reminders }: { run: string; reminders: number }): Promise<void> {
-    const letGo = reminders === 1 ? new Promise<void>((resolve) => this.open.set(run, resolve)) : undefined;
+    const released = reminders === 1 ? new Promise<void>((resolve) => this.open.set(run, resolve)) : undefined;
     this.sent.set(run, reminders);
-    await letGo;
+    await released;
   }
 
-  letGo(run: string): void {
+  release(run: string): void {
     this.open.get(run)?.();
   }
 }
@@ -116,7 +116,7 @@ describe('a signal', () => {
       const { id } = await app.executions.start(name);
       await eventually(() => expect(reminders.sent.get(id)).toBe(1));
       await app.signals.send(id, 'paid', { by: 'kim' });
-      reminders.letGo(id);
+      reminders.release(id);
       expect(await result(id)).toBe(1);
     },
   );

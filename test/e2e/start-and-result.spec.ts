@@ -176,8 +176,8 @@ describe('an application with Rhythm', () => {
     await expect(executions.start('echo', {}, { timeout: 0 })).rejects.toThrow(/options\.timeout: a timeout of 0 .* leave it out/);
     await expect(executions.start('echo', {}, { priority: 40_000 })).rejects.toThrow(/must be between -32768 and 32767/);
     await expect(executions.start('echo', {}, { version: 'abcdef0' })).rejects.toMatchObject({ code: 'RHYTHM_UNKNOWN_VERSION' });
-    await expect(executions.get('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(executions.result('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(executions.get('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(executions.result('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 
   it('starts later on request', async () => {

@@ -49,7 +49,7 @@ describe('a transaction of the caller', () => {
 
   it('starts a run together with the rows it writes', async () => {
     const id = await source.transaction(async (manager) => {
-      await manager.save(Note, { text: 'beside' });
+      await manager.save(Note, { text: 'other' });
       const started = await app.executions.start('echo', { ok: true }, { manager });
       await expect(app.executions.get(started.id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
       return started.id;
@@ -111,19 +111,19 @@ describe('a transaction of the caller', () => {
   it('blocks a start with the same id, and no other start', async () => {
     const runner = source.createQueryRunner();
     await runner.startTransaction();
-    let twins: Promise<unknown> = Promise.resolve();
+    let equalStarts: Promise<unknown> = Promise.resolve();
     try {
-      await app.executions.start('echo', 1, { id: 'twin', manager: runner.manager });
-      twins = Promise.all([app.executions.start('echo', 1, { id: 'twin' }), app.executions.start('echo', 1, { id: 'twin' })]);
-      const { id } = await app.executions.start('echo', 'beside');
-      expect(await app.executions.result(id, { timeout: '5s' })).toBe('beside');
+      await app.executions.start('echo', 1, { id: 'same', manager: runner.manager });
+      equalStarts = Promise.all([app.executions.start('echo', 1, { id: 'same' }), app.executions.start('echo', 1, { id: 'same' })]);
+      const { id } = await app.executions.start('echo', 'other');
+      expect(await app.executions.result(id, { timeout: '5s' })).toBe('other');
     } finally {
       await runner.commitTransaction();
       await runner.release();
     }
-    expect(await twins).toEqual([
-      { id: 'twin', created: false },
-      { id: 'twin', created: false },
+    expect(await equalStarts).toEqual([
+      { id: 'same', created: false },
+      { id: 'same', created: false },
     ]);
   });
 
