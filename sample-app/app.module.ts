@@ -9,7 +9,7 @@ import { OrderTasks } from './orders/order.tasks.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { ORDER_POLICY, type OrderPolicy, OrdersService } from './orders/orders.service.js';
 import { PaymentTasks } from './orders/payment.tasks.js';
-import { Shelves } from './orders/shelves.js';
+import { StockSeeder } from './orders/stock.seeder.js';
 import { StockTasks } from './orders/stock.tasks.js';
 
 export interface ShopOptions {
@@ -37,7 +37,7 @@ export class AppModule {
         OrderTasks,
         PaymentTasks,
         StockTasks,
-        Shelves,
+        StockSeeder,
         { provide: LabelPrinter, useValue: new LabelPrinter(printerMs) },
         { provide: ORDER_POLICY, useValue: { ...POLICY, ...policy } },
       ],

@@ -108,6 +108,6 @@ describe('the shop', () => {
 
   it('returns 400 for an invalid order and 404 for an unknown one', async () => {
     await http().post('/orders').send({ id: 'x' }).expect(400);
-    await http().get('/orders/nobody').expect(404);
+    await http().get('/orders/missing').expect(404);
   });
 });

@@ -4,25 +4,27 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 // What every folder of src may use besides its own files.
-const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'rhythm.module-definition.ts'];
+const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'module-options.ts', 'provided-values.ts'];
 
 /** Folders of src, and which others (or files of them) each may use. Its files outside of folders may use them all. */
 const FOLDERS = {
   config: [],
   database: ['config'],
+  events: [],
   flows: ['config', 'database'],
   tasks: ['config'],
   execution: ['config', 'database', 'flows', 'tasks'],
-  signal: ['config', 'database'],
+  signal: ['config', 'database', 'events'],
   scheduler: ['execution'],
   boot: ['config', 'database', 'flows', 'tasks'],
-  worker: ['boot', 'config', 'database', 'flows', 'tasks'],
+  worker: ['boot', 'config', 'database', 'events', 'flows', 'tasks'],
   // The command line is a user of the services, and of the settings.
   cli: [
     'rhythm.module.ts',
     'config',
     'database/database.host.ts',
     'database/unreachable.ts',
+    'events',
     'execution/execution.ts',
     'execution/execution.service.ts',
     'execution/inspect-run.ts',
@@ -33,7 +35,7 @@ const FOLDERS = {
     'flows/definition.service.ts',
     'flows/flow.registry.ts',
     'signal/signal.service.ts',
-    'tasks/task.decorator.ts',
+    'tasks/task-decorator.ts',
     'tasks/task.registry.ts',
   ],
 };

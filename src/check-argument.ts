@@ -1,6 +1,6 @@
-// Checks what callers hand to the services: option keys, ids, names, numbers. Every refusal says what, where and the limit.
+// Checks the arguments of the services: option keys, ids, names, numbers. Every error says what is wrong, where, and the limit.
 
-import { InvalidArgumentError } from './errors.js';
+import { ConfigurationError, InvalidArgumentError } from './errors.js';
 import { didYouMean } from './nearest.js';
 
 /** Characters of an execution id that a caller chooses. */
@@ -12,7 +12,7 @@ export const MAX_KEY_LENGTH = 500;
 /** Tags of one execution. */
 export const MAX_TAGS = 32;
 
-/** Refuses options that are not an object or hold a key that nobody reads. */
+/** Refuses options that are not an object or have an unknown key. */
 export function checkKeys<T extends object>(options: T | undefined, known: readonly string[], path: string): T {
   if (options === undefined || options === null) return {} as T;
   if (typeof options !== 'object' || Array.isArray(options)) {
@@ -32,9 +32,9 @@ export function checkKeys<T extends object>(options: T | undefined, known: reado
 
 const RESERVED_IDS = ['key', 'cron'];
 
-/** An id that a caller chose. `:` is kept for the ids of children. */
+/** An id that a caller chose. `:` is reserved for the ids of children. */
 export function checkId(value: unknown, path: string): string {
-  const id = checkText(value, path, MAX_ID_LENGTH, 'RHYTHM_ID_INVALID');
+  const id = checkString(value, path, MAX_ID_LENGTH, 'RHYTHM_ID_INVALID');
   if (id.includes(':')) {
     throw invalid(
       'RHYTHM_ID_INVALID',
@@ -54,23 +54,23 @@ export function checkId(value: unknown, path: string): string {
 
 /** The id of any existing execution, children included. */
 export function checkAnyId(value: unknown, path: string): string {
-  return checkText(value, path, 4_096, 'RHYTHM_ID_INVALID');
+  return checkString(value, path, 4_096, 'RHYTHM_ID_INVALID');
 }
 
 /** The name of a workflow, task, queue, signal or tag. */
 export function checkName(value: unknown, path: string): string {
-  return checkText(value, path, MAX_NAME_LENGTH, 'RHYTHM_NAME_INVALID');
+  return checkString(value, path, MAX_NAME_LENGTH, 'RHYTHM_NAME_INVALID');
 }
 
-/** Text of bounded length that PostgreSQL can store as text. */
-export function checkText(value: unknown, path: string, maxLength: number, code: string): string {
-  if (typeof value !== 'string') throw invalid(code, path, `is ${describeValue(value)}, not a text.`);
+/** A string of bounded length that PostgreSQL can store as text. */
+export function checkString(value: unknown, path: string, maxLength: number, code: string): string {
+  if (typeof value !== 'string') throw invalid(code, path, `is ${describeValue(value)}, not a string.`);
   if (value.trim() === '') throw invalid(code, path, 'is empty.');
   if (value.length > maxLength) throw invalid(code, path, `has ${value.length} characters; the limit is ${maxLength}.`);
   if (value.includes('\0'))
-    throw invalid(code, path, `${quote(value)} contains a NUL character, which PostgreSQL text cannot hold. Remove it.`);
+    throw invalid(code, path, `${quote(value)} contains a NUL character, which PostgreSQL cannot store in text. Remove it.`);
   if (hasLoneSurrogate(value))
-    throw invalid(code, path, `${quote(value)} contains half of a surrogate pair, which UTF-8 cannot hold. Remove it.`);
+    throw invalid(code, path, `${quote(value)} contains half of a surrogate pair, which UTF-8 cannot encode. Remove it.`);
   return value;
 }
 
@@ -89,30 +89,40 @@ export function checkBoolean(value: unknown, path: string): boolean {
   return value;
 }
 
-/** One of a few words. */
-export function checkWord<const Word extends string>(value: unknown, path: string, words: readonly Word[]): Word {
-  if (!words.includes(value as Word)) {
-    throw invalid('RHYTHM_OPTION_INVALID', path, `is ${describeValue(value)}, not one of ${words.map(quote).join(', ')}.`);
+/** One of a few strings. */
+export function checkChoice<const Choice extends string>(value: unknown, path: string, choices: readonly Choice[]): Choice {
+  if (!choices.includes(value as Choice)) {
+    throw invalid('RHYTHM_OPTION_INVALID', path, `is ${describeValue(value)}, not one of ${choices.map(quote).join(', ')}.`);
   }
-  return value as Word;
+  return value as Choice;
 }
 
-/** A list of distinct tags. */
+/** An array of distinct tags. */
 export function checkTags(value: unknown, path: string): string[] {
-  if (!Array.isArray(value)) throw invalid('RHYTHM_OPTION_INVALID', path, `is ${describeValue(value)}, not a list of tags.`);
+  if (!Array.isArray(value)) throw invalid('RHYTHM_OPTION_INVALID', path, `is ${describeValue(value)}, not an array of tags.`);
   if (value.length > MAX_TAGS) throw invalid('RHYTHM_OPTION_INVALID', path, `has ${value.length} tags; the limit is ${MAX_TAGS}.`);
   return [...new Set(value.map((tag, index) => checkName(tag, `${path}[${index}]`)))];
+}
+
+/** Runs checks of what the application is built from, where a wrong value is an error of its configuration. */
+export function asConfiguration<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
+    throw error;
+  }
 }
 
 /** A value in a few words, for messages. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number') return String(value);
   if (typeof value === 'string') return quote(value);
-  if (Array.isArray(value)) return 'a list';
+  if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Whether a text holds half of a surrogate pair. */
+/** Whether a string contains half of a surrogate pair. */
 export function hasLoneSurrogate(text: string): boolean {
   return /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
 }

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from './errors.js';
 
 export type { Duration };
 
-/** Milliseconds of a duration, read as flows read them; throws an `InvalidArgumentError` naming `path`. */
+/** Milliseconds of a duration, as flows read it; throws an `InvalidArgumentError` that names `path`. */
 export function parseDuration(value: unknown, path: string): number {
   try {
     return readDuration(value);
@@ -15,14 +15,15 @@ export function parseDuration(value: unknown, path: string): number {
   }
 }
 
-/** Milliseconds of a timeout. Nothing can be done in no time, so 0 is a slip: people who write it mean no bound. */
-export function parseBound(value: unknown, path: string): number {
+/** Milliseconds of a timeout. 0 is refused: people who write it mean that there is no timeout. */
+export function parseTimeout(value: unknown, path: string): number {
   const ms = parseDuration(value, path);
-  if (ms === 0) throw invalid(path, 'a timeout of 0 would fail everything at once', 'Give a longer one, or leave it out for no bound.');
+  if (ms === 0)
+    throw invalid(path, 'a timeout of 0 would fail everything immediately', 'Give a longer one, or leave it out for no timeout.');
   return ms;
 }
 
-/** A point in time from a Date, milliseconds since the epoch, or ISO 8601 text with a time zone. */
+/** A point in time from a Date, milliseconds since the epoch, or an ISO 8601 string with a time zone. */
 export function parseInstant(value: unknown, path: string): Date {
   const date = value instanceof Date ? new Date(value.getTime()) : typeof value === 'number' ? new Date(value) : parseIso(value, path);
   const year = date.getUTCFullYear();
@@ -30,7 +31,7 @@ export function parseInstant(value: unknown, path: string): Date {
     throw invalid(
       path,
       `${show(value)} is not a valid date`,
-      'Give a Date, milliseconds since 1970, or ISO 8601 text such as "2030-01-31T09:00:00Z".',
+      'Give a Date, milliseconds since 1970, or an ISO 8601 string such as "2030-01-31T09:00:00Z".',
     );
   }
   return date;
@@ -38,7 +39,7 @@ export function parseInstant(value: unknown, path: string): Date {
 
 function parseIso(value: unknown, path: string): Date {
   if (typeof value !== 'string') return new Date(Number.NaN);
-  // A time without a zone means something else on every machine; a bare date is midnight UTC by the standard.
+  // A time without a zone depends on the machine; a date alone is midnight UTC by the standard.
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+$/.test(value.trim())) {
     throw invalid(path, `${show(value)} has no time zone`, 'End it with "Z" or an offset such as "+02:00".');
   }

@@ -1,22 +1,12 @@
-// Every error the module throws at its users: a stable code, fields for machines, a message that says what to do.
+// Every error that the module throws: a stable code, fields for programs, and a message that says what happened and what to do.
 
 import { InvalidArgumentError, NonRetryableError } from '../libs/engine/index.js';
 import { RhythmError } from '../libs/errors/index.js';
+import type { StoredError } from '../libs/store/index.js';
 
-/** An error as the engine stores and hands it on: plain data. */
-export interface StoredError {
-  name: string;
-  message: string;
-  code?: string;
-  data?: unknown;
-  attempts?: number;
-  stack?: string;
-  cause?: StoredError;
-}
+export { InvalidArgumentError, NonRetryableError, RhythmError, type StoredError };
 
-export { InvalidArgumentError, NonRetryableError, RhythmError };
-
-/** The settings do not fit together; the application cannot boot. */
+/** An option or a setting is wrong; the application cannot start. */
 export class ConfigurationError extends RhythmError {
   constructor(message: string, code = 'RHYTHM_CONFIGURATION', options?: { cause?: unknown }) {
     super(code, message, options);
@@ -45,12 +35,12 @@ export class ExecutionNotFoundError extends RhythmError {
   }
 }
 
-/** The id is taken by an execution that was started with something else. */
+/** The id belongs to an execution that was started with something else. */
 export class ExecutionConflictError extends RhythmError {
   constructor(
     readonly executionId: string,
     readonly differs: 'input' | 'name' | 'type',
-    /** The key that the start gave in place of an id. */
+    /** The key that the start had instead of an id. */
     readonly idempotencyKey?: string,
   ) {
     const taken =
@@ -59,17 +49,17 @@ export class ExecutionConflictError extends RhythmError {
         : `The idempotencyKey "${idempotencyKey}" belongs to execution "${executionId}", which was started`;
     super(
       'RHYTHM_CONFLICT',
-      `${taken} with a different ${differs}. Start with the same ${differs} to get that run back, or choose another ${idempotencyKey === undefined ? 'id' : 'key'}.`,
+      `${taken} with a different ${differs}. Start with the same ${differs} to get that run, or choose another ${idempotencyKey === undefined ? 'id' : 'key'}.`,
     );
   }
 }
 
-/** Executions of that id were started and removed so often meanwhile that the start could not be settled. Nothing was started. */
+/** Executions with the id were started and removed several times during this start. Nothing was started. */
 export class StartContendedError extends RhythmError {
   constructor(readonly executionId: string) {
     super(
       'RHYTHM_START_CONTENDED',
-      `Executions with the id "${executionId}" were started and removed several times while this one was to be started. Nothing was started: try again.`,
+      `Executions with the id "${executionId}" were started and removed several times during this start. Nothing was started. Try again.`,
     );
   }
 }
@@ -92,7 +82,7 @@ export class SignalToTaskError extends InvalidArgumentError {
   }
 }
 
-/** The execution is not in a state in which this can be done. */
+/** The execution is in a state in which this cannot be done. */
 export class ExecutionStateError extends RhythmError {
   constructor(
     readonly executionId: string,
@@ -114,13 +104,13 @@ export class ResultTimeoutError extends RhythmError {
     super(
       'RHYTHM_RESULT_TIMEOUT',
       status === 'paused'
-        ? `Execution "${executionId}" had not ended after ${timeoutMs} ms: it is paused and does not move. Let it go on with resume(id).`
-        : `Execution "${executionId}" had not ended after ${timeoutMs} ms (it is ${status}) and goes on. Wait longer with result(id, { timeout }), or look at inspect(id) for what it waits for.`,
+        ? `Execution "${executionId}" had not ended after ${timeoutMs} ms. It is paused: continue it with resume(id).`
+        : `Execution "${executionId}" had not ended after ${timeoutMs} ms. It is ${status} and continues: wait longer with result(id, { timeout }), or see with inspect(id) what it waits for.`,
     );
   }
 }
 
-/** The execution failed; its own error is the `cause`, and `error` holds it as it was stored. */
+/** The execution failed. Its error is the `cause`; `error` is the same as it was stored. */
 export class ExecutionFailedError extends RhythmError {
   constructor(
     readonly executionId: string,
@@ -130,7 +120,7 @@ export class ExecutionFailedError extends RhythmError {
   }
 }
 
-/** The execution was cancelled before it ended by itself. */
+/** The execution was cancelled. */
 export class ExecutionCancelledError extends RhythmError {
   constructor(
     readonly executionId: string,
@@ -140,24 +130,24 @@ export class ExecutionCancelledError extends RhythmError {
   }
 }
 
-/** A completion token that is wrong, used up, or belongs to an attempt that is over. */
+/** A completion token that is invalid, was used before, or belongs to an attempt that is over. */
 export class CompletionTokenError extends RhythmError {
   constructor(message: string) {
     super('RHYTHM_COMPLETION_TOKEN', message);
   }
 }
 
-/** The task was moved by somebody else each time its end was to be written. Nothing was changed, and the token is still good. */
+/** The task was changed by something else each time its end was written. Nothing was changed, and the token is still valid. */
 export class CompletionBusyError extends RhythmError {
   constructor(readonly executionId: string) {
     super(
       'RHYTHM_COMPLETION_BUSY',
-      `Execution "${executionId}" was moved by somebody else each time its end was to be written. Nothing was changed. The token is still good: try again.`,
+      `Execution "${executionId}" was changed by something else each time its end was written. Nothing was stored, and the token is still valid: try again.`,
     );
   }
 }
 
-/** A stored error as an `Error` again: its name, code, data and stack are those of the run, not of this process. */
+/** A stored error as an `Error`: its name, code, data and stack are those of the run, not of this process. */
 export function reviveError(stored: StoredError): Error {
   const error = new Error(stored.message, stored.cause ? { cause: reviveError(stored.cause) } : undefined);
   error.name = stored.name;

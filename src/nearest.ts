@@ -1,27 +1,10 @@
-// Finds the known name that a mistyped one was probably meant to be, and says so in words.
+// Names in messages: the one that was probably meant, and those that exist.
 
-import { editDistance } from '../libs/flow/index.js';
-
-/** The known name closest to `name`, when it is close enough to be a typo. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
-  const folded = fold(name);
-  for (const candidate of known) {
-    const sameName = folded === fold(candidate);
-    if (!sameName && Math.abs(candidate.length - name.length) >= bestDistance) continue;
-    const distance = sameName ? 0 : editDistance(name, candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
+import { nearestName } from '../libs/flow/index.js';
 
 /** " Did you mean "x"?" or an empty string. */
 export function didYouMean(name: string, known: Iterable<string>): string {
-  const found = nearest(name, known);
+  const found = nearestName(name, known);
   return found === undefined ? '' : ` Did you mean "${found}"?`;
 }
 
@@ -33,9 +16,4 @@ export function listNames(names: readonly string[], most = 20): string {
     .slice(0, most)
     .map((name) => `"${name}"`);
   return names.length > most ? `${shown.join(', ')} and ${names.length - most} more` : shown.join(', ');
-}
-
-// maxConnections, max_connections, MAX-CONNECTIONS: one name to the eye.
-function fold(name: string): string {
-  return name.toLowerCase().replace(/[_\-. ]/g, '');
 }

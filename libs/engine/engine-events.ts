@@ -14,9 +14,23 @@ export interface ExecutionFacts {
   parentId: string | null;
 }
 
+/** A loop that does periodic work: `claim`, `timers`, `heartbeat` or `vacuum`. */
+export interface LoopStatus {
+  readonly name: string;
+  /** The longest wait between two passes when nothing fails; most loops are woken earlier when there is something to do. */
+  readonly everyMs: number;
+  /** Passes so far. The object is updated while the loop runs. */
+  readonly passes: number;
+}
+
 /** Something that happened in this process. An event of an execution is emitted after the commit that made it true. */
 export type EngineEvent =
-  | { type: 'worker-started' | 'worker-stopped' | 'worker-declared-dead'; workerId: string }
+  | { type: 'worker-started'; workerId: string }
+  | { type: 'worker-stopped'; workerId: string }
+  | { type: 'worker-declared-dead'; workerId: string }
+  /** A loop of the worker runs, or has ended. */
+  | { type: 'loop-started'; loop: LoopStatus }
+  | { type: 'loop-stopped'; loop: LoopStatus }
   | { type: 'claimed'; workerId: string; count: number }
   /** An attempt of a task begins. */
   | ({ type: 'started'; attempt: number } & ExecutionFacts)

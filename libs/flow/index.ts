@@ -8,7 +8,7 @@ export { type Diagnostic, renderDiagnostic } from './diagnostics/diagnostic.js';
 export { type Duration, DurationError, parseDuration } from './duration.js';
 export { FlowError, FlowSnapshotError, FlowSyntaxError } from './errors.js';
 export { DEFAULT_LIMITS, type FlowLimits } from './limits.js';
-export { editDistance, nearestName } from './nearest-name.js';
+export { nearestName } from './nearest-name.js';
 export { type FlowRun, restoreRun, startRun } from './run.js';
 export {
   type BranchDescription,

@@ -24,7 +24,7 @@ function fold(name: string): string {
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours, each counted as one. */
-export function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {

@@ -1,13 +1,13 @@
 // The other tasks of an order: its row, its parcel label, its mails.
 
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Task, type TaskContext } from '../../src/index.js';
 import { LabelPrinter } from './label.printer.js';
 import { LedgerEntry, Order } from './order.entity.js';
 
 @Injectable()
 export class OrderTasks {
-  constructor(@Inject(LabelPrinter) private readonly printer: LabelPrinter) {}
+  constructor(private readonly printer: LabelPrinter) {}
 
   @Task('update-order', { transactional: true })
   async update({ orderId, ...changes }: { orderId: string } & Partial<Order>, { manager }: TaskContext) {

@@ -1,14 +1,14 @@
 // The shop's HTTP API.
 
-import { BadRequestException, Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { SignalService } from '../../src/index.js';
 import { type NewOrder, OrdersService } from './orders.service.js';
 
 @Controller('orders')
 export class OrdersController {
   constructor(
-    @Inject(OrdersService) private readonly orders: OrdersService,
-    @Inject(SignalService) private readonly signals: SignalService,
+    private readonly orders: OrdersService,
+    private readonly signals: SignalService,
   ) {}
 
   @Post()

@@ -25,7 +25,7 @@ export const ORDER_POLICY = Symbol('OrderPolicy');
 export class OrdersService {
   constructor(
     @InjectDataSource() private readonly database: DataSource,
-    @Inject(ExecutionService) private readonly executions: ExecutionService,
+    private readonly executions: ExecutionService,
     @Inject(ORDER_POLICY) private readonly policy: OrderPolicy,
   ) {}
 
@@ -42,7 +42,7 @@ export class OrdersService {
         return { id };
       });
     } catch (error) {
-      if (error instanceof ExecutionConflictError) throw new ConflictException(`Order ${id} exists already with other contents.`);
+      if (error instanceof ExecutionConflictError) throw new ConflictException(`Order ${id} exists already with different contents.`);
       throw error;
     }
   }

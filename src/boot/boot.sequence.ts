@@ -5,31 +5,31 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { DefinitionService } from '../flows/definition.service.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskExplorer } from '../tasks/task.explorer.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
-import { AppDataSource } from './app-data-source.js';
+import { AppDataSourceFinder } from './app-data-source.finder.js';
 import { checkCalls } from './check-calls.js';
 
-/** Prepares the application; a boot that cannot succeed leaves no connection behind. */
+/** Prepares the application; a boot that fails leaves no open connection. */
 @Injectable()
 export class BootSequence implements OnModuleInit {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(TaskExplorer) private readonly explorer: TaskExplorer,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSource) private readonly appDataSource: AppDataSource,
-    @Inject(DefinitionService) private readonly definitions: DefinitionService,
+    private readonly database: DatabaseHost,
+    private readonly explorer: TaskExplorer,
+    private readonly tasks: TaskRegistry,
+    private readonly flows: FlowRegistry,
+    private readonly appDataSource: AppDataSourceFinder,
+    private readonly definitions: DefinitionService,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const { task, role } = this.loaded.settings;
     try {
       this.explorer.explore(this.tasks, task);
-      // A process that runs no work need not have what its flows call.
+      // A process that runs no work does not need the tasks that its flows call.
       if (role !== 'api') {
         checkCalls(this.flows.all(), this.tasks, this.options.externalTasks ?? []);
         await this.appDataSource.check(this.tasks);

@@ -6,11 +6,11 @@ import type { LoadedFlow } from '../flows/flow.registry.js';
 import { didYouMean, listNames } from '../nearest.js';
 import type { TaskRegistry } from '../tasks/task.registry.js';
 
-/** Throws when a flow names a task that neither this process nor the list of external ones has. Every slip is reported. */
+/** Throws when a flow names a task that is neither of this process nor external. Every such name is reported. */
 export function checkCalls(flows: readonly LoadedFlow[], tasks: TaskRegistry, external: readonly string[]): void {
   if (external.includes('*')) return;
   const known = [...tasks.names(), ...external];
-  const faults = flows.flatMap(({ file, source, allow }) => [
+  const problems = flows.flatMap(({ file, source, allow }) => [
     ...namedCalls(source)
       .filter(({ kind, name }) => kind === 'task' && !known.includes(name))
       .map(
@@ -20,9 +20,9 @@ export function checkCalls(flows: readonly LoadedFlow[], tasks: TaskRegistry, ex
       .filter((name) => !known.includes(name))
       .map((name) => `${file}: allow.tasks lists the task "${name}", which no provider has.${didYouMean(name, known)}`),
   ]);
-  if (faults.length === 0) return;
+  if (problems.length === 0) return;
   throw new ConfigurationError(
-    `${faults.join('\n')}\nTasks of this process: ${listNames(tasks.names())}. Mark a provider method with @Task('…'), or list the name in externalTasks if another application runs it.`,
+    `${problems.join('\n')}\nTasks of this process: ${listNames(tasks.names())}. Mark a provider method with @Task('…'), or list the name in externalTasks if another application runs it.`,
     'RHYTHM_UNKNOWN_TASK',
   );
 }

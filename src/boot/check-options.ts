@@ -1,18 +1,19 @@
-// Checks what `forRoot`, `forRootAsync` and `forFeature` are given, and that each feature has a Rhythm module to belong to.
+// Checks the arguments of `forRoot`, `forRootAsync` and `forFeature`, and that each feature belongs to a Rhythm module.
 
-import type { ModulesContainer } from '@nestjs/core';
-import { checkBoolean, checkKeys, checkName, checkText, describeValue } from '../check-argument.js';
+import type { DiscoveryService } from '@nestjs/core';
+import { asConfiguration, checkBoolean, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
-import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { ConfigurationError } from '../errors.js';
+import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmFeatureOptions, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { providedValues } from '../provided-values.js';
 
-const MAKERS = ['useFactory', 'useClass', 'useExisting'];
+const OPTION_SOURCES = ['useFactory', 'useClass', 'useExisting'];
 const EXTRAS = ['isGlobal', 'name'];
 const STORE_METHODS = ['put', 'get', 'remove'];
 
 /** The argument of a `forRoot` or `forRootAsync` call: an object, with extras that make sense. */
-export function checkCall(options: object, call: string): void {
+export function checkCallOptions(options: object, call: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`${call} was given ${describeValue(options)}, not an object of options.`);
   }
@@ -23,18 +24,20 @@ export function checkCall(options: object, call: string): void {
   });
 }
 
-/** The argument of a `forRootAsync` call has exactly one way to make the options. */
-export function checkAsyncCall(options: object): void {
+/** The argument of a `forRootAsync` call: it has exactly one source of the options. */
+export function checkAsyncOptions(options: object): void {
   const call = 'RhythmModule.forRootAsync()';
-  checkCall(options, call);
-  asConfiguration(() => checkKeys(options, ['imports', 'inject', ...MAKERS, 'provideInjectionTokensFrom', ...EXTRAS], call));
-  const makers = MAKERS.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
-  if (makers.length !== 1) {
-    throw invalid(`${call} has ${makers.length ? makers.join(' and ') : 'no maker of options'}. Give one of ${MAKERS.join(', ')}.`);
+  checkCallOptions(options, call);
+  asConfiguration(() => checkKeys(options, ['imports', 'inject', ...OPTION_SOURCES, 'provideInjectionTokensFrom', ...EXTRAS], call));
+  const sources = OPTION_SOURCES.filter((key) => (options as Record<string, unknown>)[key] !== undefined);
+  if (sources.length !== 1) {
+    throw invalid(
+      `${call} ${sources.length ? `has ${sources.join(' and ')}` : 'does not say how to make the options'}. Give one of ${OPTION_SOURCES.join(', ')}.`,
+    );
   }
 }
 
-/** The options of the module as they were given or made; their settings are checked by `loadSettings`. */
+/** The options of the module, given or made; `loadSettings` checks the settings among them. */
 export function checkModuleOptions(options: RhythmModuleOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(
@@ -45,20 +48,20 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
   for (const key of Object.keys(options)) {
     if (known.includes(key)) continue;
     const advice = EXTRAS.includes(key)
-      ? ` It is needed before the options are made: give it beside useFactory in RhythmModule.forRootAsync().`
+      ? ` It is needed before the options are made: give it next to useFactory in RhythmModule.forRootAsync().`
       : `${didYouMean(key, [...known, ...EXTRAS])} Options: ${[...known, ...EXTRAS].join(', ')}.`;
     throw new ConfigurationError(`Unknown setting "${key}" in options.${advice}`, 'RHYTHM_UNKNOWN_SETTING');
   }
   const { flows, externalTasks, snapshotStore, configPath } = options;
   asConfiguration(() => {
-    if (flows !== undefined) checkList(flows, 'flows', 'folders, files or { name, source }');
+    if (flows !== undefined) checkArray(flows, 'flows', 'folders, files or { name, source }');
     if (externalTasks !== undefined) {
-      checkList(externalTasks, 'externalTasks', 'names of tasks');
+      checkArray(externalTasks, 'externalTasks', 'names of tasks');
       externalTasks.forEach((name, index) => {
         checkName(name, `externalTasks[${index}]`);
       });
     }
-    if (configPath !== undefined) checkText(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
+    if (configPath !== undefined) checkString(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
   });
   if (snapshotStore !== undefined && !isSnapshotStore(snapshotStore)) {
     throw invalid('snapshotStore is not a SnapshotStore: it needs thresholdBytes (a number), put, get and remove.');
@@ -66,45 +69,44 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
 }
 
 /** The argument of a `forFeature` call. */
-export function checkFeature(options: object): void {
+export function checkFeatureOptions(options: object): void {
   const call = 'RhythmModule.forFeature()';
-  checkCall(options, call);
+  checkCallOptions(options, call);
   asConfiguration(() => checkKeys(options, ['flows', 'name'], call));
-  checkList((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
+  checkArray((options as { flows?: unknown }).flows, `${call}: flows`, 'folders, files or { name, source }');
 }
 
-/** Every feature names a Rhythm module that the application has; else its flows would be nobody's. */
-export function refuseOrphans(modules: ModulesContainer): void {
-  const all = [...new Set(modules.values())];
-  const roots = all.map((module) => module.providers.get(RHYTHM_NAME)?.instance as string | undefined).filter((name) => name !== undefined);
-  for (const module of all) {
-    const feature = module.providers.get(RHYTHM_FEATURE)?.instance as { name?: string } | undefined;
-    if (!feature || roots.includes(feature.name ?? 'default')) continue;
-    const name = feature.name ?? 'default';
+/** Each name is of one Rhythm module. */
+export function refuseDuplicates(name: string, discovery: DiscoveryService): void {
+  const equal = providedValues<string>(discovery, RHYTHM_NAME).filter((each) => each === name);
+  if (equal.length < 2) return;
+  throw new ConfigurationError(
+    `RhythmModule.forRoot() is imported ${equal.length} times under the name "${name}". Import it once, in the root module ` +
+      `(its services are injectable everywhere; use RhythmModule.forFeature({ flows }) elsewhere), or give each its own { name: '…' }.`,
+    'RHYTHM_DUPLICATE_MODULE',
+  );
+}
+
+/** Every feature names a Rhythm module that the application has; otherwise nothing would load its flows. */
+export function refuseUnknownFeatures(discovery: DiscoveryService): void {
+  const names = providedValues<string>(discovery, RHYTHM_NAME);
+  for (const { name = 'default' } of providedValues<RhythmFeatureOptions>(discovery, RHYTHM_FEATURE)) {
+    if (names.includes(name)) continue;
     throw new ConfigurationError(
-      `RhythmModule.forFeature() is for the Rhythm module "${name}", which this application does not have.${didYouMean(name, roots)} ` +
-        `Rhythm modules: ${listNames(roots)}. Import RhythmModule.forRoot() in the root module, or correct the name of the feature.`,
+      `RhythmModule.forFeature() is for the Rhythm module "${name}", which this application does not have.${didYouMean(name, names)} ` +
+        `Rhythm modules: ${listNames(names)}. Import RhythmModule.forRoot() in the root module, or correct the name of the feature.`,
       'RHYTHM_MODULE_MISSING',
     );
   }
 }
 
-function checkList(value: unknown, path: string, of: string): void {
-  if (!Array.isArray(value)) throw invalid(`${path} is ${describeValue(value)}, not a list of ${of}.`);
+function checkArray(value: unknown, path: string, of: string): void {
+  if (!Array.isArray(value)) throw invalid(`${path} is ${describeValue(value)}, not an array of ${of}.`);
 }
 
 function isSnapshotStore(value: unknown): boolean {
   const store = value as Record<string, unknown> | null;
   return typeof store?.thresholdBytes === 'number' && STORE_METHODS.every((method) => typeof store[method] === 'function');
-}
-
-function asConfiguration(check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
-    throw error;
-  }
 }
 
 function invalid(message: string): ConfigurationError {

@@ -5,6 +5,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { ExecutionService } from '../execution/execution.service.js';
 import { TargetResolver } from '../execution/target.resolver.js';
 import { DefinitionService } from '../flows/definition.service.js';
@@ -24,7 +25,7 @@ export interface CliServices {
 }
 
 // A person waits for the answer: five seconds tell as much as the ten of a server that boots.
-const CONNECT_SECONDS = 5;
+const CONNECT_MS = 5_000;
 // TypeORM's two, one that listens, and three to work with.
 const CONNECTIONS = 6;
 
@@ -42,7 +43,7 @@ export async function withServices<T>(loaded: LoadedSettings, work: (services: C
       store: host.store,
       url: host.url,
       executions,
-      signals: new SignalService(host, own),
+      signals: new SignalService(host, own, new RhythmEvents()),
       definitions: new DefinitionService(host, flows),
     });
   } catch (error) {
@@ -63,7 +64,7 @@ function forOneCommand(settings: RhythmSettings): RhythmSettings {
       ...database,
       maxConnections: Math.min(CONNECTIONS, database.maxConnections),
       minConnections: 0,
-      acquireTimeoutSecs: Math.min(CONNECT_SECONDS, database.acquireTimeoutSecs),
+      acquireTimeout: Math.min(CONNECT_MS, database.acquireTimeout),
     },
   };
 }

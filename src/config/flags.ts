@@ -1,18 +1,18 @@
-// The flags of a command line that started this process: they rank above what the application's code says.
+// The flags of the command that started this process: they take precedence over options in the application's code.
 
 import type { SettingOptions } from './schema.js';
 
-/** What flags can say of the settings. */
+/** The settings that flags have set. */
 export interface ProcessFlags {
   options: SettingOptions;
   configPath?: string;
 }
 
-// On the global object: the command and the application may have loaded two copies of this package (ESM and CommonJS).
+// On the global object: the command and the application may load two copies of this package (ESM and CommonJS).
 const KEY = Symbol.for('rhythm:flags');
 const holder = globalThis as { [KEY]?: ProcessFlags };
 
-/** Sets the flags of this process; `rhythm worker` does, before it loads the application. */
+/** Sets the flags of this process; `rhythm worker` calls it before it loads the application. */
 export function setProcessFlags(flags: ProcessFlags | undefined): void {
   holder[KEY] = flags;
 }

@@ -8,52 +8,54 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import { ConfigurationError } from '../errors.js';
 import { didYouMean } from '../nearest.js';
 import { SCHEMA } from './schema.js';
-import { allSettings, isSetting, snakeCase } from './setting-paths.js';
+import type { Setting } from './setting.js';
+import { allSettings, isSetting, secondsKey, snakeCase } from './setting-paths.js';
 
-/** Values of one origin by setting path, each with the place it stands at. */
-export type Layer = Map<string, { value: unknown; source: string }>;
+/** A value, where it was given, and how it is read. */
+export interface Given {
+  value: unknown;
+  source: string;
+  setting: Setting<unknown, unknown>;
+}
 
-/** Variables that are ours but are no settings; those of the repository's own test runs are left alone. */
+/** The values of one origin, by the paths of their settings. */
+export type Layer = Map<string, Given>;
+
+/** Variables of ours that are not settings. Those of the repository's own test runs are ignored. */
 const OTHER_VARIABLES = ['RHYTHM_CONFIG_PATH'];
 const TEST_PREFIX = 'RHYTHM_TEST_';
+
+/** How settings are spelled in code and in rhythm.toml, and whether they have a second name there, in seconds. */
+const IN_CODE = { spell: (key: string) => key, seconds: false };
+const IN_A_FILE = { spell: snakeCase, seconds: true };
 
 /** Options of the module or flags of the CLI. */
 export function layerOfOptions(options: Record<string, unknown>, label: string): Layer {
   const layer: Layer = new Map();
   const normal = typeof options.database === 'string' ? { ...options, database: { url: options.database } } : options;
-  flatten(normal, SCHEMA, [], (key) => key, label, layer);
+  flatten(normal, SCHEMA, [], IN_CODE, label, layer);
   return layer;
 }
 
 /** `RHYTHM_*` variables, those of `.env` below those of the process; `DATABASE_URL` below both. */
 export function layerOfEnvironment(env: NodeJS.ProcessEnv, folder: string): Layer {
-  const layer: Layer = new Map();
   const file = join(folder, '.env');
   const dotenv: NodeJS.ProcessEnv = existsSync(file) ? parseDotenv(readFileSync(file)) : {};
-  for (const [origin, variables] of [
-    ['environment', env],
-    ['.env', dotenv],
-  ] as const)
-    readVariables(layer, variables, origin);
-  for (const [origin, variables] of [
-    ['environment', env],
-    ['.env', dotenv],
-  ] as const) {
-    const value = variables.DATABASE_URL;
-    // The app's own variable may point at another kind of database; then it is not meant for us.
-    if (value && /^postgres(ql)?:/.test(value) && !layer.has('database.url')) {
-      layer.set('database.url', { value, source: `DATABASE_URL (${origin})` });
-    }
-  }
-  return layer;
+  // Of two equal paths in a Map, the later one counts.
+  return new Map([
+    ...readDatabaseUrl(dotenv, '.env'),
+    ...readDatabaseUrl(env, 'environment'),
+    ...readVariables(dotenv, '.env'),
+    ...readVariables(env, 'environment'),
+  ]);
 }
 
-/** `RHYTHM_CONFIG_PATH` (or an explicit path), else `rhythm.toml`, else the user's own file. */
+/** The file of an explicit path or of `RHYTHM_CONFIG_PATH`, else `rhythm.toml`, else the file in the user's home. */
 export function layerOfFile(env: NodeJS.ProcessEnv, folder: string, explicit?: string): Layer {
   const layer: Layer = new Map();
   const file = findFile(env, folder, explicit);
   if (file === undefined) return layer;
-  flatten(readToml(file), SCHEMA, [], snakeCase, file, layer);
+  flatten(readToml(file), SCHEMA, [], IN_A_FILE, file, layer);
   return layer;
 }
 
@@ -78,47 +80,86 @@ function readToml(file: string): Record<string, unknown> {
   }
 }
 
-function readVariables(layer: Layer, variables: NodeJS.ProcessEnv, origin: string): void {
-  const known = new Map(allSettings().map((named) => [named.variable, named]));
+function readVariables(variables: NodeJS.ProcessEnv, origin: string): Layer {
+  const layer: Layer = new Map();
+  const known = knownVariables();
   for (const [variable, text] of Object.entries(variables)) {
     if (!variable.startsWith('RHYTHM_') || variable.startsWith(TEST_PREFIX) || OTHER_VARIABLES.includes(variable)) continue;
-    const named = known.get(variable);
-    if (!named) {
+    const found = known.get(variable);
+    if (!found) {
       throw new ConfigurationError(
         `Unknown variable ${variable} (${origin}).${didYouMean(variable, [...known.keys(), ...OTHER_VARIABLES])} All variables are listed in docs/configuration.md of the package nestjs-rhythm.`,
         'RHYTHM_UNKNOWN_SETTING',
       );
     }
-    // An empty variable is how shells and compose files say "not set".
-    if (text === undefined || text === '' || layer.has(named.path)) continue;
-    layer.set(named.path, { value: named.setting.fromText(text), source: `${variable} (${origin})` });
+    // In shells and compose files, an empty variable means that it is not set.
+    if (text === undefined || text === '') continue;
+    const { path, setting } = found;
+    put(layer, path, { value: setting.fromText(text), source: `${variable} (${origin})`, setting });
   }
+  return layer;
+}
+
+function knownVariables(): Map<string, { path: string; setting: Setting<unknown, unknown> }> {
+  const known = new Map<string, { path: string; setting: Setting<unknown, unknown> }>();
+  for (const { path, variable, setting, seconds } of allSettings()) {
+    known.set(variable, { path, setting });
+    if (seconds) known.set(seconds.variable, { path, setting: setting.inSeconds! });
+  }
+  return known;
+}
+
+function readDatabaseUrl({ DATABASE_URL: value }: NodeJS.ProcessEnv, origin: string): Layer {
+  // The app's own variable may be of another kind of database; then it is not meant for Rhythm.
+  if (!value || !/^postgres(ql)?:/.test(value)) return new Map();
+  return new Map([['database.url', { value, source: `DATABASE_URL (${origin})`, setting: SCHEMA.database.url }]]);
+}
+
+function put(layer: Layer, path: string, given: Given): void {
+  const other = layer.get(path);
+  if (other) {
+    throw new ConfigurationError(
+      `${other.source} and ${given.source} are two names of the setting ${path}. Give only one of them.`,
+      'RHYTHM_INVALID_SETTING',
+    );
+  }
+  layer.set(path, given);
 }
 
 function flatten(
   given: Record<string, unknown>,
   schema: object,
   path: string[],
-  spell: (key: string) => string,
+  names: typeof IN_CODE,
   source: string,
   layer: Layer,
 ): void {
-  const known = new Map(Object.entries(schema).map(([key, node]) => [spell(key), { key, node }]));
+  const known = knownKeys(schema, names);
+  const above = path.map(names.spell);
   for (const [written, value] of Object.entries(given)) {
     const found = known.get(written);
-    const where = [...path.map(spell), written].join('.');
+    const where = [...above, written].join('.');
     if (!found) {
       throw new ConfigurationError(
         `Unknown setting "${where}" in ${source}.${didYouMean(written, known.keys())} ` +
-          `${path.length ? `Settings of ${path.map(spell).join('.')}` : 'Settings'}: ${[...known.keys()].join(', ')}.`,
+          `${path.length ? `Settings of ${above.join('.')}` : 'Settings'}: ${[...known.keys()].join(', ')}.`,
         'RHYTHM_UNKNOWN_SETTING',
       );
     }
     if (value === undefined) continue;
-    const here = [...path, found.key];
-    if (isSetting(found.node)) layer.set(here.join('.'), { value, source: `${where} in ${source}` });
+    const { key, node } = found;
+    if (isSetting(node)) put(layer, [...path, key].join('.'), { value, source: `${where} in ${source}`, setting: node });
     else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      flatten(value as Record<string, unknown>, found.node, here, spell, source, layer);
+      flatten(value as Record<string, unknown>, node, [...path, key], names, source, layer);
     } else throw new ConfigurationError(`Setting "${where}" in ${source} is a group of settings, not a value.`, 'RHYTHM_INVALID_SETTING');
   }
+}
+
+function knownKeys(schema: object, { spell, seconds }: typeof IN_CODE): Map<string, { key: string; node: object }> {
+  const known = new Map<string, { key: string; node: object }>();
+  for (const [key, node] of Object.entries(schema) as [string, object][]) {
+    known.set(spell(key), { key, node });
+    if (seconds && isSetting(node) && node.inSeconds) known.set(secondsKey(spell(key)), { key, node: node.inSeconds });
+  }
+  return known;
 }

@@ -1,4 +1,4 @@
-// Settings: precedence for every key, unknown keys, bad values, the missing database, and what is shown of secrets.
+// Settings: precedence of every key, unknown keys, invalid values, a missing database, and how secrets are shown.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function valueAt(settings: object, path: string): unknown {
   return path.split('.').reduce((node, key) => (node as Record<string, unknown>)[key], settings as unknown);
 }
 
-// Four distinct legal values of a setting, for the four layers, written as a person would.
+// Four different valid values of a setting, for the four layers, as a person would write them.
 function samples({ path, setting }: NamedSetting): unknown[] {
   const { kind } = setting;
   const base = setting.default;
@@ -43,7 +43,7 @@ function samples({ path, setting }: NamedSetting): unknown[] {
   if (path === 'task.maxRetryDelay') return ['11m', '12m', '13m', '14m'];
   if (kind.startsWith('duration'))
     return ['31s', '32s', '33s', '34s'].map((text) => (path === 'task.retryDelay' ? text : text.replace('s', 'm')));
-  if (kind === 'list of names') return [['a'], ['b', 'c'], ['d'], ['e']];
+  if (kind === 'array of names') return [['a'], ['b', 'c'], ['d'], ['e']];
   if (kind === 'PostgreSQL URL') return [1, 2, 3, 4].map((n) => `postgres://host${n}/db`);
   return ['one', 'two', 'three', 'four'];
 }
@@ -88,7 +88,51 @@ describe('settings', () => {
     });
   });
 
-  it('take DATABASE_URL only when RHYTHM_DATABASE_URL is nowhere, and rank it above the file', () => {
+  describe.each([
+    ['acquireTimeout', '15s', 15],
+    ['idleTimeout', '5m', 300],
+    ['maxLifetime', '1h', 3_600],
+  ] as const)('database.%s', (key, text, seconds) => {
+    const variable = `RHYTHM_DATABASE_${key.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+    const fileKey = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const at = (env: Record<string, string> = {}, options: object = {}) =>
+      load({ DATABASE_URL: URL_A, ...env }, { database: options }).settings.database[key];
+
+    it('is a duration in code, in a variable and in a file, and may be whole seconds under a second name in the last two', () => {
+      expect(at({}, { [key]: text })).toBe(seconds * 1_000);
+      expect(at({ [variable]: text })).toBe(seconds * 1_000);
+      expect(at({ [`${variable}_SECS`]: String(seconds) })).toBe(seconds * 1_000);
+      write('rhythm.toml', `[database]\n${fileKey} = "${text}"`);
+      expect(at()).toBe(seconds * 1_000);
+      write('rhythm.toml', `[database]\n${fileKey}_secs = ${seconds}`);
+      expect(at()).toBe(seconds * 1_000);
+      expect(at({ [variable]: '20m' })).toBe(1_200_000);
+      expect(() => at({}, { [`${key}Secs`]: seconds })).toThrow(/Unknown setting "database\.\w+Secs" in options/);
+    });
+
+    it('is refused under both names in the same place', () => {
+      expect(() => at({ [variable]: text, [`${variable}_SECS`]: String(seconds) })).toThrow(
+        `${variable} (environment) and ${variable}_SECS (environment) are two names of the setting database.${key}. Give only one of them.`,
+      );
+      write('rhythm.toml', `[database]\n${fileKey} = "${text}"\n${fileKey}_secs = ${seconds}`);
+      expect(() => at()).toThrow(/are two names of the setting/);
+    });
+
+    it('must be whole seconds under the second name', () => {
+      expect(() => at({ [`${variable}_SECS`]: '1.5' })).toThrow(/_SECS \(environment\)\) is not a whole number\. Expected: integer/);
+      expect(() => at({ [`${variable}_SECS`]: '10m' })).toThrow(/is not a whole number/);
+      expect(() => at({ [`${variable}_SECS`]: '999999' })).toThrow(/is not between/);
+    });
+  });
+
+  it('take the second name in the environment before the first name in .env', () => {
+    write('.env', 'RHYTHM_DATABASE_IDLE_TIMEOUT=1m');
+    const { settings, report } = load({ DATABASE_URL: URL_A, RHYTHM_DATABASE_IDLE_TIMEOUT_SECS: '120' });
+    expect(settings.database.idleTimeout).toBe(120_000);
+    expect(report.find(({ path }) => path === 'database.idleTimeout')?.source).toBe('RHYTHM_DATABASE_IDLE_TIMEOUT_SECS (environment)');
+  });
+
+  it('take DATABASE_URL only when RHYTHM_DATABASE_URL is not set anywhere, and before the file', () => {
     write('rhythm.toml', '[database]\nurl = "postgres://file/db"');
     expect(load({ DATABASE_URL: URL_A }).settings.database.url).toBe(URL_A);
     write('.env', 'RHYTHM_DATABASE_URL=postgres://dotenv/db');
@@ -99,7 +143,7 @@ describe('settings', () => {
     expect(() => load({ DATABASE_URL: 'mysql://host/db' })).toThrow(/No database is configured/);
   });
 
-  it('look for the file at RHYTHM_CONFIG_PATH, then rhythm.toml, then the config folder of the user', () => {
+  it('are read from the file of RHYTHM_CONFIG_PATH, then rhythm.toml, then the one in the config folder of the user', () => {
     write('.config/rhythm/config.toml', '[database]\nurl = "postgres://home/db"');
     expect(load().settings.database.url).toBe('postgres://home/db');
     write('rhythm.toml', '[database]\nurl = "postgres://project/db"');
@@ -116,12 +160,12 @@ describe('settings', () => {
     );
   });
 
-  it('say where a file cannot be read', () => {
+  it('report where a file cannot be read', () => {
     write('rhythm.toml', '[database]\nurl = "postgres://x/y\n');
     expect(() => load()).toThrow(/rhythm\.toml:2:/);
   });
 
-  it('guide to the database URL when there is none', () => {
+  it('explain how to set the database URL when there is none', () => {
     expect(() => load()).toThrow(
       expect.objectContaining({ code: 'RHYTHM_DATABASE_URL_MISSING', message: expect.stringContaining('RHYTHM_DATABASE_URL=') }),
     );
@@ -154,7 +198,13 @@ describe('settings', () => {
     ],
     [{ RHYTHM_DATABASE_MAX_CONNECTIONS: '0' }, /is not between 10 and 10000/],
     [{ RHYTHM_WORKER_POLL_INTERVAL: 'soon' }, /worker.pollInterval = soon .* is not a duration/],
+    [
+      { RHYTHM_WORKER_POLL_INTERVAL: '1 fortnight' },
+      /worker.pollInterval = 1 fortnight \(.*\) is not a duration\. Write .* or "1h 30m"\. Expected/,
+    ],
     [{ RHYTHM_WORKER_POLL_INTERVAL: '-1s' }, /is not a duration/],
+    [{ RHYTHM_DATABASE_ACQUIRE_TIMEOUT: '10' }, /database\.acquireTimeout = 10 .* is less than 1s\. Expected: duration 1s…1h/],
+    [{ RHYTHM_DATABASE_MAX_LIFETIME: '2w' }, /is more than 7d/],
     [{ RHYTHM_ROLE: 'boss' }, /is not one of "both", "api", "worker"/],
     [{ RHYTHM_AUTO_MIGRATE: 'perhaps' }, /is not true or false/],
     [{ RHYTHM_DATABASE_SCHEMA: 'a"b' }, /is not an SQL name/],
@@ -168,7 +218,7 @@ describe('settings', () => {
     expect(load({ DATABASE_URL: URL_A, RHYTHM_ROLE: '' }).settings.role).toBe('both');
   });
 
-  it('never show a password, not even of a URL that is wrong', () => {
+  it('never show a password, not even of an invalid URL', () => {
     const { report } = load({ RHYTHM_DATABASE_URL: URL_A });
     expect(JSON.stringify(report)).not.toContain('s3cret');
     expect(report.find((row) => row.path === 'database.url')?.value).toBe('postgres://ann:***@a.example:5432/app');
@@ -177,9 +227,9 @@ describe('settings', () => {
     expect(wrong).not.toThrow(/s3c/);
   });
 
-  it('accept a URL or "embedded" in place of the database settings', () => {
+  it('accept a URL or "embedded" instead of the database settings', () => {
     expect(load({}, { database: 'embedded' }).settings.database.url).toBe('embedded');
     expect(load({}, { database: URL_A }).settings.database.url).toBe(URL_A);
-    expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*did you mean "embedded"/);
+    expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*Did you mean "embedded"\? Expected/);
   });
 });

@@ -1,28 +1,28 @@
-// Puts the layers together into one checked set of settings and remembers where each value came from.
+// Combines the layers into one checked set of settings, and keeps where each value came from.
 
 import { ConfigurationError } from '../errors.js';
 import { processFlags } from './flags.js';
-import { type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
+import { type Given, type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
 import { maskUrl } from './mask-url.js';
 import type { RhythmSettings, SettingOptions } from './schema.js';
 import { allSettings, type NamedSetting } from './setting-paths.js';
 
-/** Where the loader looks; everything has the natural default. */
+/** Where the loader looks; all of it has a default. */
 export interface SettingsOrigin {
   /** Options of the module, or flags of the command line. */
   options?: SettingOptions;
-  /** How messages call those: "options" or "flags". */
+  /** What messages call them: "options" or "flags". */
   optionsLabel?: string;
-  /** A configuration file that must exist; beats RHYTHM_CONFIG_PATH. */
+  /** A configuration file that must exist; it takes precedence over RHYTHM_CONFIG_PATH. */
   configPath?: string;
   env?: NodeJS.ProcessEnv;
   /** Where `.env` and `rhythm.toml` are looked for. */
   folder?: string;
-  /** Nobody is going to connect: a database need not be set. */
+  /** Nothing will connect: a database need not be set. */
   withoutDatabase?: boolean;
 }
 
-/** One setting with its value for people and its origin. */
+/** One setting, with its value as a string and its origin. */
 export interface SettingReport {
   path: string;
   variable: string;
@@ -51,36 +51,38 @@ export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
   const settings: Record<string, unknown> = {};
   const report: SettingReport[] = [];
   for (const named of allSettings()) {
-    const { value, source } = pick(named, layers);
-    const checked = value === undefined ? undefined : check(named, value, source);
+    const given = pick(named, layers);
+    const { value, source } = given;
+    const checked = value === undefined ? undefined : check(named, given);
     put(settings, named.path.split('.'), checked);
     report.push({ path: named.path, variable: named.variable, value: show(named, checked), source });
   }
   const loaded = { settings: settings as unknown as RhythmSettings, report };
-  checkTogether(loaded, origin.withoutDatabase === true);
+  checkCombinations(loaded, origin.withoutDatabase === true);
   return loaded;
 }
 
-function pick(named: NamedSetting, layers: Layer[]): { value: unknown; source: string } {
+function pick(named: NamedSetting, layers: Layer[]): Given {
   for (const layer of layers) {
     const found = layer.get(named.path);
     if (found) return found;
   }
-  return { value: named.setting.default, source: 'default' };
+  return { value: named.setting.default, source: 'default', setting: named.setting };
 }
 
-function check(named: NamedSetting, value: unknown, source: string): unknown {
+function check(named: NamedSetting, { value, source, setting }: Given): unknown {
   try {
-    return named.setting.read(value);
+    return setting.read(value);
   } catch (error) {
+    const wrong = (error as Error).message.replace(/(?<![.?])$/, '.');
     throw new ConfigurationError(
-      `Setting ${named.path} = ${show(named, value)} (${source}) ${(error as Error).message}. Expected: ${named.setting.kind}. ${named.setting.about}`,
+      `Setting ${named.path} = ${show(named, value)} (${source}) ${wrong} Expected: ${setting.kind}. ${setting.about}`,
       'RHYTHM_INVALID_SETTING',
     );
   }
 }
 
-function checkTogether({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
+function checkCombinations({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
   const from = (path: string) => report.find((row) => row.path === path)?.source;
   const { database, worker, task } = settings;
   if (database.url === undefined && !withoutDatabase) {
@@ -96,13 +98,13 @@ function checkTogether({ settings, report }: LoadedSettings, withoutDatabase: bo
       'RHYTHM_DATABASE_URL_MISSING',
     );
   }
-  const together: [boolean, string, string, string][] = [
+  const rules: [boolean, string, string, string][] = [
     [database.minConnections <= database.maxConnections, 'database.minConnections', 'database.maxConnections', 'must not be more than'],
     [worker.heartbeatInterval * 2 <= worker.deadAfter, 'worker.heartbeatInterval', 'worker.deadAfter', 'must be at most half of'],
     [task.retryDelay <= task.maxRetryDelay, 'task.retryDelay', 'task.maxRetryDelay', 'must not be more than'],
   ];
-  for (const [fine, a, b, rule] of together) {
-    if (!fine) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
+  for (const [isMet, a, b, rule] of rules) {
+    if (!isMet) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
   }
 }
 

@@ -1,6 +1,6 @@
-// Hides the password of a database URL before anyone prints it.
+// Hides the password of a database URL before it is printed.
 
-/** `postgres://ann:***@host/db`; a text that is no URL is hidden whole when it could hold a password. */
+/** `postgres://ann:***@host/db`. In a string that is not a URL, everything that could be a password is hidden. */
 export function maskUrl(url: string): string {
   if (!url.includes('@') && !/password=/i.test(url)) return url;
   if (!URL.canParse(url)) return url.replace(/\/\/.*@/s, '//***@').replace(/(password=)[^&\s]*/gi, '$1***');

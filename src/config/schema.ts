@@ -1,8 +1,20 @@
 // Every setting of Rhythm, once: the same table checks module options, RHYTHM_* variables and rhythm.toml.
 
-import { choice, databaseUrl, duration, flag, integer, names, type OptionsOf, optionalText, type SettingsOf, text } from './setting.js';
+import {
+  choice,
+  databaseUrl,
+  duration,
+  durationOrSeconds,
+  flag,
+  integer,
+  names,
+  type OptionsOf,
+  optionalString,
+  type SettingsOf,
+  string,
+} from './setting.js';
 
-const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, say: 'an SQL name of up to 48 letters, digits and "_"' };
+const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, mustBe: 'an SQL name of up to 48 letters, digits and "_"' };
 
 /**
  * The table. A key `database.maxConnections` is `database: { maxConnections }` in code, `max_connections` under
@@ -10,39 +22,44 @@ const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, say: 'an SQL name of
  */
 export const SCHEMA = {
   role: choice('What this process does: serve the API, run work, or both.', 'both', ['both', 'api', 'worker']),
-  autoMigrate: flag('Bring the schema up to date at start. When off, run `rhythm migrate` before a deploy.', true),
+  autoMigrate: flag('Brings the schema up to date at start. When off, run `rhythm migrate` before a deploy.', true),
   database: {
     url: databaseUrl('Where the database is; "embedded" starts a real PostgreSQL from npm for development. Required.', ['embedded']),
     readUrl: databaseUrl('A replica for list, tree and history; they may then be a moment behind.'),
     listenUrl: databaseUrl('A direct address for LISTEN when `url` is a transaction pooler.'),
-    schema: text('The schema of our tables.', 'rhythm', IDENTIFIER),
-    embeddedDir: text('Where the embedded PostgreSQL keeps its data.', '.rhythm/postgres'),
+    schema: string('The schema of the tables of Rhythm.', 'rhythm', IDENTIFIER),
+    embeddedDir: string('Where the embedded PostgreSQL keeps its data.', '.rhythm/postgres'),
     pooled: flag('`url` is a pooler in transaction mode (PgBouncer): no named statements, no LISTEN on it.', false),
-    maxConnections: integer('Most connections of this process. Four processes fit a stock server of 100.', 20, 10, 10_000),
+    maxConnections: integer(
+      'Maximum number of connections of this process. Four processes fit on a server with its default of 100.',
+      20,
+      10,
+      10_000,
+    ),
     minConnections: integer('Connections kept open while idle.', 2, 0, 10_000),
-    acquireTimeoutSecs: integer('How long a call waits for a free connection.', 10, 1, 3_600),
-    idleTimeoutSecs: integer('Idle connections above the minimum are closed after this.', 600, 1, 86_400),
-    maxLifetimeSecs: integer('Connections are renewed after this.', 1_800, 0, 604_800),
+    acquireTimeout: durationOrSeconds('How long a call waits for a free connection.', '10s', '1s', '1h'),
+    idleTimeout: durationOrSeconds('Idle connections above the minimum are closed after this.', '10m', '1s', '24h'),
+    maxLifetime: durationOrSeconds('Connections are renewed after this; 0 for never.', '30m', 0, '7d'),
   },
   worker: {
     queues: names('The queues this worker serves.', ['default']),
-    concurrency: integer('Tasks that run at one time in this process.', 50, 1, 100_000),
-    claimBatch: integer('Most executions taken from the queue at once.', 200, 1, 5_000),
-    pollInterval: duration('How often an idle worker looks when no notification comes.', '1s', '10ms'),
-    heartbeatInterval: duration('How often a worker says that it lives.', '5s', '50ms'),
-    deadAfter: duration('Silence after which its work is given to others.', '30s', '200ms'),
-    shutdownGrace: duration('How long running tasks may finish at shutdown before they are aborted and handed back.', '20s'),
+    concurrency: integer('Tasks that run at the same time in this process.', 50, 1, 100_000),
+    claimBatch: integer('Maximum number of executions taken from the queue at once.', 200, 1, 5_000),
+    pollInterval: duration('How often an idle worker looks for work when no notification arrives.', '1s', '10ms'),
+    heartbeatInterval: duration('How often a worker writes its heartbeat.', '5s', '50ms'),
+    deadAfter: duration('How long a worker may be silent before its work is given to others.', '30s', '200ms'),
+    shutdownGrace: duration('How long running tasks may take to finish at shutdown before they are aborted and given back.', '20s'),
     maxCrashes: integer('Crashes in a row without progress after which an execution is quarantined.', 5, 1, 1_000),
     cacheBytes: integer(
-      'About how much memory the workflows may take together that a worker keeps at hand between two turns; 0 for none.',
+      'About how much memory the workflows that a worker caches between turns may take together; 0 for none.',
       67_108_864,
       0,
       Number.MAX_SAFE_INTEGER,
     ),
-    id: optionalText('A readable prefix of the worker id; default: host name and process id.'),
+    id: optionalString('A readable prefix of the worker id; default: host name and process id.'),
   },
   task: {
-    maxAttempts: integer('Attempts of a task that does not say otherwise, the first included.', 3, 1, 10_000),
+    maxAttempts: integer('Attempts of a task whose declaration does not set them, including the first.', 3, 1, 10_000),
     retryDelay: duration('Wait before the second attempt.', '1s'),
     maxRetryDelay: duration('Longest wait between attempts.', '5m'),
   },
@@ -60,18 +77,18 @@ export const SCHEMA = {
   limits: {
     payloadBytes: integer('Bytes of one input, result or signal payload as JSON.', 1_048_576, 1_024, 134_217_728),
     payloadDepth: integer('Nesting of one payload.', 200, 8, 1_000),
-    snapshotWarnBytes: integer('A run whose stored state passes this is announced with a warning.', 65_536, 1_024, 134_217_728),
-    snapshotBytes: integer('A run whose stored state passes this fails.', 8_388_608, 4_096, 268_435_456),
-    heapBytes: integer('Memory of one run, as the VM counts it.', 67_108_864, 65_536, 2_147_483_647),
+    snapshotWarnBytes: integer('A run whose stored state is larger than this is logged with a warning.', 65_536, 1_024, 134_217_728),
+    snapshotBytes: integer('A run whose stored state is larger than this fails.', 8_388_608, 4_096, 268_435_456),
+    heapBytes: integer('Memory of one run, as counted by the VM.', 67_108_864, 65_536, 2_147_483_647),
     fuelPerTurn: integer('Instructions a flow may spend between two awaits.', 50_000_000, 10_000, 9_007_199_254_740_991),
-    pendingEffects: integer('Durable calls of one run that are unanswered at one time.', 20_000, 1, 1_000_000),
+    pendingEffects: integer('Durable calls of one run that are pending at the same time.', 20_000, 1, 1_000_000),
   },
 } as const;
 
 /** All settings, checked and complete. Durations are milliseconds. */
 export type RhythmSettings = SettingsOf<typeof SCHEMA>;
 
-/** The settings as options in code; whatever is left out comes from the environment, the file or the defaults. */
+/** The settings as options in code; what is left out comes from the environment, the file or the defaults. */
 export type SettingOptions = Omit<OptionsOf<typeof SCHEMA>, 'database'> & {
   /** A URL, "embedded", or the settings one by one. */
   database?: string | OptionsOf<(typeof SCHEMA)['database']>;

@@ -1,22 +1,23 @@
 // One setting: its type, bounds and default, and how it is read from code, from a file and from an environment variable.
 
-import { type Duration, parseDuration } from '../duration.js';
-import { InvalidArgumentError } from '../errors.js';
-import { nearest } from '../nearest.js';
+import { type Duration, DurationError, parseDuration } from '../../libs/flow/index.js';
+import { didYouMean } from '../nearest.js';
 
-/** One row of the schema. `In` is what people may write in code or a file, `Out` what the engine gets. */
+/** One row of the schema. `In` is what code or a file may give, `Out` what the engine gets. */
 export interface Setting<In, Out> {
   /** For documentation: "integer 1…1000", "duration", … */
   readonly kind: string;
   readonly about: string;
-  /** What holds when nobody says anything, as a person would write it. */
+  /** The value when it is not given, as it would be written in code. */
   readonly default: In | undefined;
-  /** Never printed in the clear. */
+  /** Never printed unmasked. */
   readonly secret: boolean;
   /** Checks a value; throws a plain sentence fragment ("is not …") as an Error. */
   read(value: unknown): Out;
-  /** An environment variable's text as the value `read` wants. */
+  /** The string of an environment variable as the value that `read` wants. */
   fromText(text: string): unknown;
+  /** How the value is read when a file or a variable gives it under its second name, which ends in `_secs`. */
+  readonly inSeconds?: Setting<number, Out>;
 }
 
 /** The settings of a schema as the engine gets them. */
@@ -29,25 +30,25 @@ export type OptionsOf<Schema> = {
   [Key in keyof Schema]?: Schema[Key] extends Setting<infer In, infer _Out> ? In : OptionsOf<Schema[Key]>;
 };
 
-/** Text, optionally required to match a pattern. */
-export function text(about: string, fallback: string, pattern?: { test: RegExp; say: string }): Setting<string, string> {
+/** A string, optionally one that matches a pattern. */
+export function string(about: string, fallback: string, pattern?: { test: RegExp; mustBe: string }): Setting<string, string> {
   return {
-    kind: 'text',
+    kind: 'string',
     about,
     default: fallback,
     secret: false,
     read(value) {
-      if (typeof value !== 'string' || value.trim() === '') throw new Error('is not a text');
-      if (pattern && !pattern.test.test(value)) throw new Error(`is not ${pattern.say}`);
+      if (typeof value !== 'string' || value.trim() === '') throw new Error('is not a string');
+      if (pattern && !pattern.test.test(value)) throw new Error(`is not ${pattern.mustBe}`);
       return value;
     },
     fromText: (given) => given,
   };
 }
 
-/** A text that may be absent. */
-export function optionalText(about: string): Setting<string, string | undefined> {
-  return { ...text(about, ''), default: undefined };
+/** A string that may be absent. */
+export function optionalString(about: string): Setting<string, string | undefined> {
+  return { ...string(about, ''), default: undefined };
 }
 
 /** The address of a PostgreSQL database. Its password is a secret. */
@@ -58,11 +59,10 @@ export function databaseUrl(about: string, alsoAllowed: readonly string[] = []):
     default: undefined,
     secret: true,
     read(value) {
-      if (typeof value !== 'string') throw new Error('is not a text');
+      if (typeof value !== 'string') throw new Error('is not a string');
       if (alsoAllowed.includes(value)) return value;
       if (!/^postgres(ql)?:\/\//.test(value)) {
-        const meant = nearest(value, alsoAllowed);
-        throw new Error(`does not start with "postgres://" or "postgresql://"${meant ? ` (did you mean "${meant}"?)` : ''}`);
+        throw new Error(`does not start with "postgres://" or "postgresql://".${didYouMean(value, alsoAllowed)}`);
       }
       if (!URL.canParse(value)) throw new Error('is not a valid URL; write special characters of the password as %XX');
       return value;
@@ -88,7 +88,7 @@ export function integer(about: string, fallback: number, min: number, max: numbe
   };
 }
 
-/** Yes or no. */
+/** True or false. */
 export function flag(about: string, fallback: boolean): Setting<boolean, boolean> {
   return {
     kind: 'boolean',
@@ -106,62 +106,72 @@ export function flag(about: string, fallback: boolean): Setting<boolean, boolean
   };
 }
 
-/** One of a few words. */
-export function choice<const Word extends string>(about: string, fallback: Word, words: readonly Word[]): Setting<Word, Word> {
+/** One of a few strings. */
+export function choice<const Choice extends string>(about: string, fallback: Choice, choices: readonly Choice[]): Setting<Choice, Choice> {
   return {
-    kind: words.map((word) => `"${word}"`).join(' | '),
+    kind: choices.map((each) => `"${each}"`).join(' | '),
     about,
     default: fallback,
     secret: false,
     read(value) {
-      if (!words.includes(value as Word)) throw new Error(`is not one of ${words.map((word) => `"${word}"`).join(', ')}`);
-      return value as Word;
+      if (!choices.includes(value as Choice)) throw new Error(`is not one of ${choices.map((each) => `"${each}"`).join(', ')}`);
+      return value as Choice;
     },
     fromText: (given) => given,
   };
 }
 
 /** A duration; the engine gets milliseconds. */
-export function duration(about: string, fallback: Duration, min: Duration = 0): Setting<Duration, number> {
-  const floor = parseDuration(min, 'min');
+export function duration(about: string, fallback: Duration, min: Duration = 0, max?: Duration): Setting<Duration, number> {
+  const least = parseDuration(min);
+  const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max);
   return {
-    kind: floor > 0 ? `duration, at least ${min}` : 'duration',
+    kind: max !== undefined ? `duration ${min}…${max}` : least > 0 ? `duration, at least ${min}` : 'duration',
     about,
     default: fallback,
     secret: false,
     read(value) {
-      const ms = plainly(() => parseDuration(value, ''));
-      if (ms < floor) throw new Error(`is less than ${min}`);
+      const ms = readDuration(value);
+      if (ms < least) throw new Error(`is less than ${min}`);
+      if (ms > most) throw new Error(`is more than ${max}`);
       return ms;
     },
     fromText: (given) => given,
   };
 }
 
-/** A list of names; in an environment variable separated by commas. */
+/** A duration that a file or a variable may also give in whole seconds, under a second name. */
+export function durationOrSeconds(about: string, fallback: Duration, min: Duration, max: Duration): Setting<Duration, number> {
+  const inSeconds = (value: Duration) => parseDuration(value) / 1_000;
+  const seconds = integer(about, inSeconds(fallback), inSeconds(min), inSeconds(max));
+  return { ...duration(about, fallback, min, max), inSeconds: { ...seconds, read: (value) => seconds.read(value) * 1_000 } };
+}
+
+/** An array of names; in an environment variable separated by commas. */
 export function names(about: string, fallback: readonly string[]): Setting<readonly string[], readonly string[]> {
   return {
-    kind: 'list of names',
+    kind: 'array of names',
     about,
     default: fallback,
     secret: false,
     read(value) {
       if (!Array.isArray(value) || value.some((name) => typeof name !== 'string' || name.trim() === '')) {
-        throw new Error('is not a list of names');
+        throw new Error('is not an array of names');
       }
-      if (value.length === 0) throw new Error('is an empty list');
+      if (value.length === 0) throw new Error('is an empty array');
       return value.map((name: string) => name.trim());
     },
     fromText: (given) => given.split(',').map((part) => part.trim()),
   };
 }
 
-// parseDuration speaks in whole sentences with a path; a setting's reader wants the fragment after the path.
-function plainly<T>(read: () => T): T {
+// The message of a DurationError begins with the value; here the caller writes it.
+function readDuration(value: unknown): number {
   try {
-    return read();
+    return parseDuration(value);
   } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new Error(error.message.replace(/^: \S+ /, ''));
-    throw error;
+    if (!(error instanceof DurationError)) throw error;
+    const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    throw new Error(error.message.startsWith(`${shown} `) ? error.message.slice(shown.length + 1) : 'is not a duration');
   }
 }

@@ -6,7 +6,7 @@ import { Store } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseUnreachableError, isConnectionFailure } from './unreachable.js';
 
-/** The store of this process; open from the moment it is injectable until the application has shut down. */
+/** The store of this process: open from when it can be injected until the application has shut down. */
 export class DatabaseHost implements OnApplicationShutdown {
   private closing: Promise<void> | undefined;
 
@@ -17,7 +17,7 @@ export class DatabaseHost implements OnApplicationShutdown {
     private readonly embedded: EmbeddedServer | undefined,
   ) {}
 
-  /** Starts the embedded server if asked for, connects, and brings the schema up to date (or refuses an old one). */
+  /** Starts the embedded server if it is configured, connects, and brings the schema up to date (or refuses an old one). */
   static async open(settings: RhythmSettings): Promise<DatabaseHost> {
     const { database } = settings;
     const embedded = database.url === 'embedded' ? await startEmbedded({ dataDir: database.embeddedDir, durable: true }) : undefined;
@@ -30,12 +30,12 @@ export class DatabaseHost implements OnApplicationShutdown {
         directUrl: database.listenUrl,
         readUrl: database.readUrl,
         ...poolShare(settings),
-        connectTimeoutMs: database.acquireTimeoutSecs * 1000,
-        idleTimeoutMs: database.idleTimeoutSecs * 1000,
-        maxLifetimeMs: database.maxLifetimeSecs * 1000,
+        connectTimeoutMs: database.acquireTimeout,
+        idleTimeoutMs: database.idleTimeout,
+        maxLifetimeMs: database.maxLifetime,
         autoMigrate: settings.autoMigrate,
       });
-      // Where there is a worker, its engine listens for everyone.
+      // Where there is a worker, its engine starts this.
       if (settings.role === 'api') await store.hints.start();
       return new DatabaseHost(store, url, embedded);
     } catch (error) {
@@ -55,8 +55,8 @@ export class DatabaseHost implements OnApplicationShutdown {
   }
 }
 
-// What this process may open is shared out: one that listens, one for starts, the engine's own loops where work is run, and the
-// rest for the services. (TypeORM's two, for migrations and their lock, are closed before the others are opened.)
+// How the connections of this process are divided: one that listens, one for starts, those of the engine where work is run, and
+// the rest for the services. (TypeORM's two, for migrations and their lock, are closed before the others are opened.)
 function poolShare({ database, role }: RhythmSettings): { poolSize: number; poolMin: number } {
   const engine = role === 'api' ? 0 : 6;
   const poolSize = Math.max(1, database.maxConnections - 2 - engine);

@@ -1,4 +1,4 @@
-// The error of a database that cannot be reached: where it was looked for, what went wrong, what to check.
+// The error of a database that cannot be reached: its address, what went wrong, and what to check.
 
 import { maskUrl } from '../config/mask-url.js';
 import { RhythmError } from '../errors.js';
@@ -13,15 +13,15 @@ export class DatabaseUnreachableError extends RhythmError {
   }
 }
 
-/** A refusal by the server at login (28…, 3D000, 53300), or by the network before it. */
+/** Whether the server refused the login (28…, 3D000, 53300), or the network failed before it. */
 export function isConnectionFailure(error: unknown): boolean {
-  // Our own errors and the server's other ones speak of timeouts too.
+  // Messages of other errors, ours and the server's, mention timeouts too.
   if (error instanceof RhythmError) return false;
   const { code, message } = firstError(error);
   return /^(E[A-Z_]+|28...|3D000|53300|57P03)$/.test(code) || (code === '' && /timeout|Connection terminated/i.test(message));
 }
 
-// Node answers for a host with several addresses with an AggregateError that has no message of its own.
+// For a host with several addresses Node throws an AggregateError without a message of its own.
 function firstError(error: unknown): { message: string; code: string } {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   return { message: String(inner?.message ?? ''), code: String(inner?.code ?? '') };
@@ -30,7 +30,7 @@ function firstError(error: unknown): { message: string; code: string } {
 function adviceFor(code: string): string {
   switch (code) {
     case 'ECONNREFUSED':
-      return 'Nothing listens there: is the server started, and are host and port right?';
+      return 'Nothing listens there: check that the server is running, and the host and port.';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return 'The host name is unknown: check its spelling and the DNS of this machine.';

@@ -1,15 +1,15 @@
-// `CompletionService`: ends a task from outside the worker, by the token that the task gave away.
+// `CompletionService`: ends a task from outside the worker, with the token that the task passed on.
 
 import { Inject, Injectable } from '@nestjs/common';
 import { toJsonText } from '../../libs/engine/index.js';
 import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
-import { checkText } from '../check-argument.js';
+import { checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { CompletionBusyError, CompletionTokenError } from '../errors.js';
-import { RHYTHM_SETTINGS } from '../rhythm.module-definition.js';
+import { RHYTHM_SETTINGS } from '../module-options.js';
 
-/** The error of a task that the outside declares failed. */
+/** The error of a task that is ended as failed from outside. */
 export interface CompletionFailure {
   message: string;
   name?: string;
@@ -18,15 +18,15 @@ export interface CompletionFailure {
   data?: unknown;
 }
 
-// A lost fence means that somebody moved the task since its token was read, mostly the hand-over itself: the next look tells.
-// Nobody moves a task often, so a few looks are enough.
-const LOOKS = 5;
-const LOOK_AGAIN_MS = 20;
+// A lost fence means that the task was changed since its token was read, mostly by its own commit of `completeLater`: then the token
+// is read again. A task is not changed often, so a few tries are enough.
+const TRIES = 5;
+const RETRY_MS = 20;
 
 /**
  * Ends tasks that called `ctx.completeLater()`: from an HTTP handler, a message consumer, another process.
- * A token works once, and only while the attempt that made it is the present one. It outlives a pause of the task that was
- * handed over: completing a paused task ends it.
+ * A token works once, and only while the attempt that made it is the current one. It stays valid while the task is paused:
+ * completing a paused task ends it.
  *
  * @publicApi
  */
@@ -35,7 +35,7 @@ export class CompletionService {
   private readonly store: Store;
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
+    database: DatabaseHost,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
   ) {
     this.store = database.store;
@@ -49,26 +49,26 @@ export class CompletionService {
   /** Ends the task as failed, without another attempt. */
   async fail(token: string, failure: CompletionFailure): Promise<void> {
     const { message, name = 'Error', code, data } = failure;
-    checkText(message, 'failure.message', 10_000, 'RHYTHM_OPTION_INVALID');
+    checkString(message, 'failure.message', 10_000, 'RHYTHM_OPTION_INVALID');
     await this.end(token, { status: 'failed', error: toJsonText({ name, message, code, data }, 'failure', this.loaded.settings.limits) });
   }
 
   private async end(token: string, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<void> {
-    checkText(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN');
-    for (let look = 1; look <= LOOKS; look++) {
+    checkString(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN');
+    for (let tried = 1; tried <= TRIES; tried++) {
       const target = await findToken(this.store.db, token);
       if (!target)
         throw new CompletionTokenError(
-          'The token is wrong or used up: its task has ended or was removed. Use what ctx.completeLater() returned, unchanged and once.',
+          'The token is invalid or was used before: its task has ended or was removed. Pass what ctx.completeLater() returned, unchanged and only once.',
         );
       if (!target.valid) throw tooLate(target);
       if (await this.write(target, end)) return;
-      if (look === LOOKS) throw new CompletionBusyError(target.id);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS * (look - 1)));
+      if (tried === TRIES) throw new CompletionBusyError(target.id);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS * (tried - 1)));
     }
   }
 
-  // False when the task was moved since its token was read.
+  // False when the task was changed since its token was read.
   private async write(target: TokenTarget, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<boolean> {
     const { id, bucket, fence, startedAt, parentId, parentCall } = target;
     const attempts = target.attempts + (end.status === 'failed' ? 1 : 0);
@@ -84,6 +84,6 @@ export class CompletionService {
 
 function tooLate({ id, status }: TokenTarget): CompletionTokenError {
   return new CompletionTokenError(
-    `The token of execution "${id}" is used up (the execution is ${status}): it was completed before, or its attempt was cancelled, timed out, lost, or paused before it was handed over. Nothing was changed.`,
+    `The token of execution "${id}" is not valid any more (the execution is ${status}): it was used before, or its attempt was cancelled, timed out, was lost, or was paused before the task had returned. Nothing was changed.`,
   );
 }

@@ -1,4 +1,4 @@
-// `ExecutionService`: start, watch and steer executions.
+// `ExecutionService`: starts, reads and controls executions.
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
@@ -7,6 +7,7 @@ import {
   getExecution,
   type HistoryEntry,
   insertExecutions,
+  isEnded,
   type NewExecution,
   newId,
   pauseExecutions,
@@ -28,7 +29,7 @@ import {
   versionsInUse,
   type WorkerStatus,
 } from '../../libs/store/index.js';
-import { checkAnyId, checkInteger, checkKeys, checkText } from '../check-argument.js';
+import { checkAnyId, checkInteger, checkKeys, checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
@@ -40,16 +41,16 @@ import {
   InvalidArgumentError,
   StartContendedError,
 } from '../errors.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
 import { type Inspection, inspectRun } from './inspect-run.js';
 import { type ListOptions, type ListPage, listPage } from './list-page.js';
-import { ResultWaiter } from './result.waiter.js';
-import { StartBatcher, sortedForLocking } from './start.batcher.js';
+import { ResultWaiter } from './result-waiter.js';
+import { StartBatcher, sortedForLocking } from './start-batcher.js';
 import { checkStartOptions, newExecution, type StartOptions } from './start-options.js';
 import { type StartTarget, TargetResolver } from './target.resolver.js';
 
-/** What a start answers. */
+/** What a start returns. */
 export interface StartedExecution {
   id: string;
   /** False when the same run had been started before (same id or key, same input). */
@@ -65,7 +66,7 @@ export interface StartRequest {
 
 /** Options of `result`. */
 export interface ResultOptions {
-  /** Stop waiting after this long with a `ResultTimeoutError`; default: wait as long as it takes. */
+  /** Stops waiting after this time with a `ResultTimeoutError`; default: waits as long as it takes. */
   timeout?: Duration;
   signal?: AbortSignal;
 }
@@ -74,40 +75,39 @@ export interface ResultOptions {
 export interface SystemStatus {
   queues: QueueStatus[];
   workers: WorkerStatus[];
-  /** Tasks that work waits for and that no live worker of its queue has. */
+  /** Tasks with waiting executions that no live worker of their queue has. */
   unserved: UnservedTask[];
-  /** Live runs of each workflow version. */
+  /** Runs of each workflow version that have not ended. */
   versions: { name: string; version: string; runs: number }[];
 }
 
 // One statement of startMany.
 const BATCH = 1_000;
 const REQUEST_KEYS = ['name', 'input', 'options'];
-const ENDED = ['completed', 'failed', 'cancelled'];
 const IN_TRANSACTION = { inTransaction: true };
 
 /**
- * Starts, watches and steers executions.
+ * Starts, reads and controls executions.
  *
  * @publicApi
  */
 @Injectable()
 export class ExecutionService implements OnModuleDestroy {
   private readonly store: Store;
-  private readonly fresh: StartBatcher;
-  private readonly named: StartBatcher;
+  private readonly withNewId: StartBatcher;
+  private readonly withGivenId: StartBatcher;
   private readonly waiter: ResultWaiter;
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
-    @Inject(TargetResolver) private readonly targets: TargetResolver,
+    database: DatabaseHost,
+    private readonly targets: TargetResolver,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
   ) {
     this.store = database.store;
-    // A start with an id of the caller's may wait for its twin in an open transaction; those with a fresh id never share its statement.
-    this.fresh = new StartBatcher(this.store.starts);
-    this.named = new StartBatcher(this.store.db);
+    // A start with an id or a key may wait for an equal one in an open transaction; starts with new ids never share its statement.
+    this.withNewId = new StartBatcher(this.store.starts);
+    this.withGivenId = new StartBatcher(this.store.db);
     this.waiter = new ResultWaiter(this.store);
   }
 
@@ -115,13 +115,13 @@ export class ExecutionService implements OnModuleDestroy {
     this.waiter.close();
   }
 
-  /** Starts a workflow or a task by name and answers at once with its id. */
+  /** Starts a workflow or a task by name. Resolves with its id, without waiting for its end. */
   async start(name: string, input?: unknown, options?: StartOptions): Promise<StartedExecution> {
     const checked = checkStartOptions(options, 'options');
     const target = await this.targets.resolve(name, checked, 'options');
     const execution = newExecution(target, input, checked, 'options', this.loaded.settings.limits);
     const { manager, id, idempotencyKey } = checked;
-    const batcher = id === undefined && idempotencyKey === undefined ? this.fresh : this.named;
+    const batcher = id === undefined && idempotencyKey === undefined ? this.withNewId : this.withGivenId;
     const outcome = manager
       ? (await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, [execution], IN_TRANSACTION)))[0]!
       : await batcher.start(execution);
@@ -129,11 +129,11 @@ export class ExecutionService implements OnModuleDestroy {
     return started(outcome, idempotencyKey);
   }
 
-  /** Starts many at once, one statement per thousand. All of a statement are stored or none. */
+  /** Starts many at once, one statement per thousand. Of one statement, all are stored or none. */
   async startMany(requests: readonly StartRequest[], options?: { manager?: EntityManager }): Promise<StartedExecution[]> {
     const { manager } = checkKeys<{ manager?: EntityManager }>(options, ['manager'], 'options');
     if (!Array.isArray(requests))
-      throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not a list of { name, input, options }.');
+      throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not an array of { name, input, options }.');
     const executions = await this.executionsOf(requests);
     const outcomes = new Map<NewExecution, StartOutcome>();
     for (let from = 0; from < executions.length; from += BATCH) {
@@ -181,7 +181,7 @@ export class ExecutionService implements OnModuleDestroy {
     return toExecution(record);
   }
 
-  /** Waits for the end and answers the result; rejects with an error whose `cause` is the run's own. */
+  /** Waits for the end and returns the result; rejects with an error whose `cause` is the error of the run. */
   async result<T = unknown>(id: string, options?: ResultOptions): Promise<T> {
     const { timeout, signal } = checkKeys<ResultOptions>(options, ['timeout', 'signal'], 'options');
     const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout, 'options.timeout');
@@ -194,24 +194,24 @@ export class ExecutionService implements OnModuleDestroy {
   }
 
   /**
-   * Asks an execution to cancel. A workflow's pending calls reject with `CancelledError`, so that it may clean up;
-   * its children are cancelled with it. One that has ended is left as it is.
+   * Requests that an execution is cancelled. The pending calls of a workflow reject with `CancelledError`, so that it can clean up;
+   * its children are cancelled with it. An execution that has ended is not changed.
    */
   async cancel(id: string, options?: { reason?: string; manager?: EntityManager }): Promise<void> {
     const { reason, manager } = checkKeys<{ reason?: string; manager?: EntityManager }>(options, ['reason', 'manager'], 'options');
-    if (reason !== undefined) checkText(reason, 'options.reason', 2_000, 'RHYTHM_OPTION_INVALID');
+    if (reason !== undefined) checkString(reason, 'options.reason', 2_000, 'RHYTHM_OPTION_INVALID');
     checkAnyId(id, 'id');
     const seen = manager
       ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => requestCancel(db, [id], reason))
       : await requestCancel(this.store.db, [id], reason);
-    const asked = seen.get(id);
-    if (!asked) throw new ExecutionNotFoundError(id);
-    this.hintWork(asked.queue, manager);
+    const found = seen.get(id);
+    if (!found) throw new ExecutionNotFoundError(id);
+    this.hintWork(found.queue, manager);
   }
 
   /**
-   * Stops an execution from moving until `resume`. What a worker is doing for it at this moment is dropped and done again then.
-   * A task that was handed over keeps its token: completing it ends it, and after `resume` it waits for the outside again.
+   * Pauses an execution until `resume`. What a worker is doing for it at this moment is dropped, and done again after `resume`.
+   * A task that called `completeLater()` and has returned keeps its token: completing it ends it, and after `resume` it waits again.
    */
   async pause(id: string): Promise<void> {
     const [paused] = await pauseExecutions(this.store.db, [checkAnyId(id, 'id')]);
@@ -220,14 +220,14 @@ export class ExecutionService implements OnModuleDestroy {
     this.store.hints.hint('lost', id);
   }
 
-  /** Lets a paused execution move again. */
+  /** Continues a paused execution. */
   async resume(id: string): Promise<void> {
     const [resumed] = await resumeExecutions(this.store.db, [checkAnyId(id, 'id')]);
     if (resumed === undefined) await this.refuse(id, 'resume', [], 'Only a paused execution can be resumed.');
     this.hintWork(await this.queueOf(id));
   }
 
-  /** Runs the failed turn of a workflow again, from its last stored await (a step that failed there runs again first), or a failed task. */
+  /** Runs the failed turn of a workflow again from its last stored await (a step that failed there runs again first), or a failed task. */
   async retry(id: string): Promise<void> {
     checkAnyId(id, 'id');
     const retried = await retrying(() => this.store.db.transaction((tx) => retryExecution(tx, id))).catch((error: unknown) => {
@@ -238,7 +238,7 @@ export class ExecutionService implements OnModuleDestroy {
     this.hintWork(await this.queueOf(id));
   }
 
-  /** Removes an ended execution with everything it called. */
+  /** Removes an execution that has ended, with everything it called. */
   async remove(id: string): Promise<void> {
     const removed = await removeExecutions(this.store.db, [checkAnyId(id, 'id')]);
     if (!removed.includes(id))
@@ -252,7 +252,7 @@ export class ExecutionService implements OnModuleDestroy {
     return tree;
   }
 
-  /** What happened and when, and on which worker where that is known: oldest first, the last `limit` entries (default 1,000). */
+  /** What happened, when, and on which worker if that is known: the last `limit` entries (default 1,000), oldest first. */
   async history(id: string, options?: { limit?: number }): Promise<HistoryEntry[]> {
     const { limit = 1_000 } = checkKeys<{ limit?: number }>(options, ['limit'], 'options');
     const entries = await readHistory(this.store.reader, checkAnyId(id, 'id'), checkInteger(limit, 'options.limit', 1, 10_000));
@@ -260,12 +260,12 @@ export class ExecutionService implements OnModuleDestroy {
     return entries;
   }
 
-  /** Where a workflow stands: source line, call stack, local variables, and what each branch waits for. */
+  /** The state of a workflow: source line, call stack, local variables, and what each branch waits for. */
   async inspect(id: string): Promise<Inspection> {
     return inspectRun(this.store.db, checkAnyId(id, 'id'), this.options.snapshotStore);
   }
 
-  /** Queues (also those nobody serves), workers, and the workflow versions in use. */
+  /** Queues (including those without a worker), workers, and the workflow versions in use. */
   async status(): Promise<SystemStatus> {
     const { reader } = this.store;
     const [queues, workers, unserved, versions] = await Promise.all([
@@ -279,12 +279,12 @@ export class ExecutionService implements OnModuleDestroy {
 
   private announce(executions: readonly NewExecution[], manager?: EntityManager): void {
     const queues = new Set(executions.filter(({ options }) => !options?.delayMs && !options?.runAt).map(({ queue }) => queue));
-    const later = executions.some(
+    const isTimed = executions.some(
       ({ options }) => options?.delayMs ?? options?.runAt ?? options?.totalTimeoutMs ?? options?.startTimeoutMs,
     );
     const send = () => {
       for (const queue of queues) this.store.hints.hint('work', queue);
-      if (later) this.store.hints.hint('timer', '*');
+      if (isTimed) this.store.hints.hint('timer', '*');
     };
     manager ? afterTransaction(manager, send) : send();
   }
@@ -298,11 +298,11 @@ export class ExecutionService implements OnModuleDestroy {
     return (await getExecution(this.store.db, id))?.queue ?? 'default';
   }
 
-  // Nothing was changed: says why, unless it is already as asked.
-  private async refuse(id: string, action: string, fine: string[], advice: string): Promise<void> {
+  // Nothing was changed. Throws the reason, unless the status is as requested already.
+  private async refuse(id: string, action: string, accepted: string[], advice: string): Promise<void> {
     const { status } = await this.get(id);
-    if (fine.includes(status)) return;
-    throw new ExecutionStateError(id, status, action, ENDED.includes(status) && action === 'pause' ? `It has ended. ${advice}` : advice);
+    if (accepted.includes(status)) return;
+    throw new ExecutionStateError(id, status, action, isEnded(status) && action === 'pause' ? `It has ended. ${advice}` : advice);
   }
 }
 

@@ -1,4 +1,4 @@
-// An execution as the services show it: the stored record with its payloads parsed.
+// An execution as the services return it: the stored record with its payloads parsed.
 
 import type { ExecutionRecord, ExecutionStatus } from '../../libs/store/index.js';
 import type { StoredError } from '../errors.js';
@@ -18,7 +18,7 @@ export interface Execution {
   /** SHA-256 of the flow's source, pinned at start; null for tasks. */
   version: string | null;
   input: unknown;
-  /** The result; undefined before the end, and for a run that returned nothing. */
+  /** The result; undefined before the end, and if the run returned nothing. */
   output: unknown;
   error: StoredError | null;
   tags: string[];
@@ -28,13 +28,13 @@ export interface Execution {
   crashes: number;
   /** What the task last reported with `heartbeat(progress)`. */
   progress: unknown;
-  /** Why it does not move although it waits for nothing, e.g. a version that is not in the database. */
+  /** Why it does not continue although it waits for nothing, for example a version that is not in the database. */
   note: string | null;
   workerId: string | null;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** When it was told to cancel. */
+  /** When it received its cancellation. */
   cancelledAt: Date | null;
 }
 
@@ -45,11 +45,11 @@ export interface ExecutionTree extends Execution {
 
 /** The public form of a stored record. */
 export function toExecution(record: ExecutionRecord): Execution {
-  const { input, output, options: _options, error, ...rest } = record;
-  return { ...rest, input: parse(input), output: parse(output), error: error as unknown as StoredError | null };
+  const { input, output, options: _options, ...rest } = record;
+  return { ...rest, input: parse(input), output: parse(output) };
 }
 
-/** Hangs each record under its parent; the first whose parent is not among them is the top. */
+/** Puts each record under its parent; `id` is the top. */
 export function toTree(records: readonly ExecutionRecord[], id: string): ExecutionTree | undefined {
   const nodes = new Map(records.map((record) => [record.id, { ...toExecution(record), children: [] as ExecutionTree[] }]));
   for (const node of nodes.values()) {
@@ -58,7 +58,7 @@ export function toTree(records: readonly ExecutionRecord[], id: string): Executi
   return nodes.get(id);
 }
 
-/** SQL NULL stands for `undefined`; a stored `null` is the text "null". */
+/** SQL NULL stands for `undefined`; a stored `null` is the string "null". */
 export function parse(text: string | null): unknown {
   return text === null ? undefined : JSON.parse(text);
 }

@@ -1,4 +1,4 @@
-// Where a workflow stands: read from its stored state, its program and what is scheduled for it.
+// The state of a workflow for people: read from its stored state, its program and what is scheduled for it.
 
 import type { SnapshotStore } from '../../libs/engine/index.js';
 import {
@@ -18,33 +18,33 @@ import { ExecutionNotFoundError, type StoredError } from '../errors.js';
 import { showAllowList } from '../flows/allow-list-change.js';
 import type { ExecutionStatus } from './execution.js';
 
-/** One function in the call stack of a branch: its place, the text of that line, and the variables that are still needed. */
+/** One function in the call stack of a branch: its place, the source of that line, and the variables that are still needed. */
 export interface InspectedFrame extends FrameDescription {
   sourceLine: string;
 }
 
-/** One branch of a run that waits, innermost frame first. */
+/** One branch of a run that waits, with its innermost frame first. */
 export interface InspectedBranch extends Omit<BranchDescription, 'stack'> {
   stack: InspectedFrame[];
 }
 
-/** Where a run stands. */
+/** The state of a run. */
 export interface Inspection {
   id: string;
   name: string;
   type: 'task' | 'workflow';
   version: string | null;
   status: ExecutionStatus;
-  /** Why it does not move although it waits for nothing. */
+  /** Why it does not continue although it waits for nothing. */
   note: string | null;
   /** Why its branches cannot be shown, although it has a stored state. */
   unreadable: string | null;
   file: string | null;
-  /** What every worker lets it name; one that has loaded the workflow with a narrower list allows less. */
+  /** What every worker lets it name; a worker that has loaded the workflow with a narrower list allows less. */
   allow: FlowAllowList;
   /** The branches that wait, the main body's first; empty before the first turn, after the end, and for tasks. */
   branches: InspectedBranch[];
-  /** Every durable call without an answer. */
+  /** Every durable call that is pending. */
   pending: PendingDescription[];
   /** Timers and timeouts to come. */
   timers: RunState['timers'];
@@ -56,7 +56,7 @@ export interface Inspection {
   text: string;
 }
 
-// The innermost places say where; the rest is for the stored error.
+// The innermost places are enough; the rest is in the stored error.
 const DEEPEST_STACK = 10;
 
 /** Reads and explains the state of a run. */
@@ -83,7 +83,7 @@ async function readSnapshot(
   snapshots: SnapshotStore | undefined,
 ): Promise<{ snapshot: string | null; unreadable: string | null }> {
   if (snapshot !== null || snapshotRef === null) return { snapshot, unreadable: null };
-  const unread = (why: string) => ({ snapshot: null, unreadable: `Its state lives outside the database ("${snapshotRef}")${why}` });
+  const unread = (why: string) => ({ snapshot: null, unreadable: `Its state is stored outside the database ("${snapshotRef}")${why}` });
   if (!snapshots) return unread(', and this process has no snapshotStore.');
   try {
     const text = await snapshots.get(snapshotRef);
@@ -95,7 +95,7 @@ async function readSnapshot(
 
 const NOTHING = { branches: [], pending: [], unreadable: null };
 
-// Of a run whose program is missing, or whose state only a newer release can read, the rest is shown all the same.
+// If the program is missing, or only a newer release can read the state, the rest of the run is still shown.
 async function describeSnapshot(db: Runner, { name, version }: RunState, snapshot: string): Promise<Described> {
   const program = await getProgram(db, name, version ?? '', snapshotHeader(snapshot).fingerprint);
   if (program === undefined) return { ...NOTHING, unreadable: 'Its program is not in the database.' };
@@ -125,13 +125,13 @@ function explain(
   const names = showAllowList(allow);
   if (names && !ended) lines.push(`may name ${names}`);
   if (unreadable) lines.push(`its state cannot be shown: ${unreadable}`);
-  if (ended && record.error) lines.push(...explainError(record.error as unknown as StoredError, record.type === 'workflow' ? source : []));
-  // Of those that have ended, only a failed one can go on, and not if a note says why it cannot.
-  const goesOn = !ended || (record.status === 'failed' && record.note === null);
-  for (const { waitsFor, stack, calls } of goesOn ? branches : []) {
+  if (ended && record.error) lines.push(...explainError(record.error, record.type === 'workflow' ? source : []));
+  // A run that has ended can continue only if it failed, and has no note that says why it cannot.
+  const canContinue = !ended || (record.status === 'failed' && record.note === null);
+  for (const { waitsFor, stack, calls } of canContinue ? branches : []) {
     const due = timers.find((timer) => calls.includes(timer.call))?.dueAt;
-    const stands = ended ? 'a retry goes on from the state in which it waited for' : 'waits for';
-    lines.push(`${stands} ${waitsFor}${due ? ` (until ${due})` : ''}`);
+    const state = ended ? 'a retry continues from the state in which it waited for' : 'waits for';
+    lines.push(`${state} ${waitsFor}${due ? ` (until ${due})` : ''}`);
     for (const { function: name, file, line, column, sourceLine, locals } of stack) {
       lines.push(`  at ${name} (${file}:${line}:${column})`, `    ${line} | ${sourceLine}`);
       for (const [local, value] of Object.entries(locals)) lines.push(`      ${local} = ${shorten(JSON.stringify(value) ?? 'undefined')}`);

@@ -1,7 +1,7 @@
 // `list`: its filters, checked, and its pages.
 
 import { type ExecutionFilter, type ExecutionStatus, listExecutions, type Runner } from '../../libs/store/index.js';
-import { checkAnyId, checkInteger, checkKeys, checkName, checkText, checkWord } from '../check-argument.js';
+import { checkAnyId, checkChoice, checkInteger, checkKeys, checkName, checkString } from '../check-argument.js';
 import { parseInstant } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import { type Execution, toExecution } from './execution.js';
@@ -12,21 +12,21 @@ export interface ListOptions {
   type?: 'task' | 'workflow';
   name?: string;
   queue?: string;
-  /** Children of this execution; null for those that nobody called. */
+  /** Children of this execution; null for executions without a parent. */
   parentId?: string | null;
   tag?: string;
   createdAfter?: Date | number | string;
   createdBefore?: Date | number | string;
-  /** Of a page, 1 … 1,000; default 50. */
+  /** Executions per page, 1 … 1,000; default 50. */
   limit?: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   cursor?: string;
 }
 
 /** A page of executions, newest first. */
 export interface ListPage {
   items: Execution[];
-  /** Hand it in as `cursor` for the next page; absent on the last one. */
+  /** Pass it as `cursor` for the next page; absent on the last one. */
   next?: string;
 }
 
@@ -49,9 +49,9 @@ function checkFilter(options: ListOptions): ExecutionFilter {
   const { status, type, name, queue, parentId, tag, createdAfter, createdBefore, limit, cursor } = options;
   const filter: ExecutionFilter = {};
   if (status !== undefined) {
-    filter.status = (typeof status === 'string' ? [status] : [...status]).map((word) => checkWord(word, 'options.status', STATUSES));
+    filter.status = (typeof status === 'string' ? [status] : [...status]).map((word) => checkChoice(word, 'options.status', STATUSES));
   }
-  if (type !== undefined) filter.type = checkWord(type, 'options.type', ['task', 'workflow']);
+  if (type !== undefined) filter.type = checkChoice(type, 'options.type', ['task', 'workflow']);
   if (name !== undefined) filter.name = checkName(name, 'options.name');
   if (queue !== undefined) filter.queue = checkName(queue, 'options.queue');
   if (parentId !== undefined) filter.parentId = parentId === null ? null : checkAnyId(parentId, 'options.parentId');
@@ -59,6 +59,6 @@ function checkFilter(options: ListOptions): ExecutionFilter {
   if (createdAfter !== undefined) filter.createdAfter = parseInstant(createdAfter, 'options.createdAfter');
   if (createdBefore !== undefined) filter.createdBefore = parseInstant(createdBefore, 'options.createdBefore');
   if (limit !== undefined) filter.limit = checkInteger(limit, 'options.limit', 1, 1_000);
-  if (cursor !== undefined) filter.cursor = checkText(cursor, 'options.cursor', 10_000, 'RHYTHM_OPTION_INVALID');
+  if (cursor !== undefined) filter.cursor = checkString(cursor, 'options.cursor', 10_000, 'RHYTHM_OPTION_INVALID');
   return filter;
 }

@@ -1,15 +1,16 @@
-// Finds what a name means at start: a workflow of this process, a task of this process, or a workflow of the database.
+// Finds what a start refers to by a name: a workflow of this process, a task of this process, or a workflow in the database.
 
 import { Inject, Injectable } from '@nestjs/common';
 import type { TaskPolicy } from '../../libs/engine/index.js';
 import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
-import { checkName, checkText } from '../check-argument.js';
+import { checkName } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
+import { pickVersion } from '../flows/pick-version.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import type { StartOptions } from './start-options.js';
 
@@ -26,9 +27,9 @@ export interface StartTarget {
 @Injectable()
 export class TargetResolver {
   constructor(
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
+    private readonly flows: FlowRegistry,
+    private readonly tasks: TaskRegistry,
+    private readonly database: DatabaseHost,
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
   ) {}
@@ -42,7 +43,7 @@ export class TargetResolver {
       throw new InvalidArgumentError(
         'RHYTHM_OPTION_INVALID',
         `${path}.type`,
-        `"${name}" is a workflow (${flow.file}) and a task (${task.place}). Say which with { type: 'workflow' } or { type: 'task' }.`,
+        `"${name}" is a workflow (${flow.file}) and a task (${task.place}). Choose one with { type: 'workflow' } or { type: 'task' }.`,
       );
     }
     if (type === 'task' || (type === undefined && task)) {
@@ -56,14 +57,14 @@ export class TargetResolver {
       return this.task(name);
     }
     if (version !== undefined) return { type: 'workflow', name, version: await this.chosenVersion(name, version, `${path}.version`) };
-    // A process that has the flow starts its own text: during a deploy old pods start the old one, new pods the new one.
+    // A process that has the flow starts its own version: during a deploy old pods start the old one, new pods the new one.
     if (flow) return { type: 'workflow', name, version: flow.version };
     const current = await currentVersion(this.database.store.db, name);
     if (current !== undefined) return { type: 'workflow', name, version: current };
     throw await this.unknown(name, type);
   }
 
-  /** Whether a task that this process does not have may be called all the same. */
+  /** Whether a task that this process does not have may be called anyway. */
   isExternalTask(name: string): boolean {
     const external = this.options.externalTasks ?? [];
     return external.includes('*') || external.includes(name);
@@ -72,7 +73,7 @@ export class TargetResolver {
   private task(name: string): StartTarget {
     const task = this.tasks.get(name);
     if (task) return { type: 'task', name, policy: task.policy };
-    // A process that runs no work need not have the tasks it starts.
+    // A process that runs no work does not need to have the tasks it starts.
     if (this.loaded.settings.role === 'api' || this.isExternalTask(name)) return { type: 'task', name };
     const known = this.tasks.names();
     throw new UnknownNameError(
@@ -84,16 +85,9 @@ export class TargetResolver {
   }
 
   private async chosenVersion(name: string, given: string, path: string): Promise<string> {
-    const wanted = checkText(given, path, 64, 'RHYTHM_OPTION_INVALID');
-    const versions = (await listDefinitions(this.database.store.db, name)).map((definition) => definition.version);
+    const versions = await listDefinitions(this.database.store.db, name);
     if (versions.length === 0) throw await this.unknown(name, 'workflow');
-    const found = versions.filter((version) => version === wanted || (wanted.length >= 7 && version.startsWith(wanted)));
-    if (found.length === 1) return found[0]!;
-    throw new InvalidArgumentError(
-      'RHYTHM_UNKNOWN_VERSION',
-      path,
-      `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((version) => version.slice(0, 12)).join(', ')}.`,
-    );
+    return pickVersion(versions, name, given, path).version;
   }
 
   private async unknown(name: string, type: StartOptions['type']): Promise<UnknownNameError> {

@@ -1,20 +1,20 @@
-// How the stored allow-list of a version changes when a process brings its own.
+// How the allow-list of a process changes the stored one of a version.
 
 import { type FlowAllowList, intersectAllowLists } from '../../libs/flow/index.js';
 import type { AllowListState } from '../../libs/store/index.js';
 
 /**
  * At boot: a list that the version never had replaces the stored one; a list that it had before can only narrow it. So a
- * process of an earlier deploy that starts again widens nothing. Undefined when nothing changes.
+ * process of an earlier deploy that starts again widens nothing. Returns undefined when nothing changes.
  */
 export function changeOnBoot(state: AllowListState, own: FlowAllowList | undefined): AllowListState | undefined {
-  if (!hasSeen(state, own)) return putInForce(state, own);
+  if (!hasSeen(state, own)) return replaceStored(state, own);
   const allow = intersectAllowLists(state.allow, own);
   return isSame(allow, state.allow) ? undefined : { ...state, allow };
 }
 
-/** On purpose: the list of this process becomes the stored one, wider or not. */
-export function putInForce(state: AllowListState, own: FlowAllowList | undefined): AllowListState {
+/** At `activate`: the list of this process becomes the stored one, wider or not. */
+export function replaceStored(state: AllowListState, own: FlowAllowList | undefined): AllowListState {
   const allow = intersectAllowLists(own);
   return { ...state, allow, seen: hasSeen(state, own) ? state.seen : [...state.seen, allow] };
 }
@@ -24,7 +24,7 @@ export function isNarrower(stored: FlowAllowList, own: FlowAllowList | undefined
   return !isSame(intersectAllowLists(stored, own), intersectAllowLists(own));
 }
 
-/** A list for people: `tasks: mail; queues: none`; empty when every name is allowed. */
+/** The list for people: `tasks: mail; queues: none`; an empty string when every name is allowed. */
 export function showAllowList(allow: FlowAllowList): string {
   return (['tasks', 'workflows', 'queues'] as const)
     .flatMap((kind) => (allow[kind] ? [`${kind}: ${allow[kind].join(', ') || 'none'}`] : []))

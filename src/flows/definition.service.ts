@@ -1,6 +1,6 @@
 // `DefinitionService`: the stored versions of workflows, and which of them is current.
 
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { intersectAllowLists, saveProgram } from '../../libs/flow/index.js';
 import {
   type AllowListState,
@@ -14,19 +14,20 @@ import {
   type Store,
   upsertDefinitions,
 } from '../../libs/store/index.js';
-import { checkName, checkText } from '../check-argument.js';
+import { checkName } from '../check-argument.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { InvalidArgumentError, UnknownNameError } from '../errors.js';
+import { UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { changeOnBoot, isNarrower, putInForce, showAllowList } from './allow-list-change.js';
+import { changeOnBoot, isNarrower, replaceStored, showAllowList } from './allow-list-change.js';
 import { FlowRegistry, type LoadedFlow } from './flow.registry.js';
+import { pickVersion } from './pick-version.js';
 
 /** A stored version of a workflow. */
 export type WorkflowVersion = Definition;
 
 /**
- * The versions of workflows in the database. A version whose text was never seen becomes current when a process that
- * has it starts; `activate` makes an older one current again.
+ * The versions of workflows in the database. A new version becomes current when a process that has it starts; `activate` makes an
+ * older one current again.
  *
  * @publicApi
  */
@@ -36,13 +37,13 @@ export class DefinitionService {
   private readonly logger = new Logger('Rhythm');
 
   constructor(
-    @Inject(DatabaseHost) database: DatabaseHost,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
+    database: DatabaseHost,
+    private readonly flows: FlowRegistry,
   ) {
     this.store = database.store;
   }
 
-  /** Stores the workflows of this process; answers the names that got a new version. */
+  /** Stores the workflows of this process. Returns the names of those that got a new version. */
   async publish(): Promise<string[]> {
     const flows = this.flows.all();
     if (flows.length === 0) return [];
@@ -59,13 +60,13 @@ export class DefinitionService {
     return names;
   }
 
-  /** Every version of a workflow (or of all), the current one first. */
+  /** Every version of a workflow (or of all workflows), the current one first. */
   async versions(name?: string): Promise<WorkflowVersion[]> {
     if (name !== undefined) checkName(name, 'name');
     return listDefinitions(this.store.reader, name);
   }
 
-  /** The version that starts without a loaded flow use: from the CLI, by schedule, from API-only processes. */
+  /** The version that is started by processes that have not loaded the flow, such as the CLI and API-only processes. */
   async current(name: string): Promise<WorkflowVersion> {
     const [first] = await this.versions(name);
     if (!first) throw await this.unknown(name);
@@ -73,35 +74,26 @@ export class DefinitionService {
   }
 
   /**
-   * Makes a stored version (hash, or a unique beginning of at least 7 characters) current. Runs under way keep theirs. If this
-   * process has that version loaded, its allow-list becomes the stored one.
+   * Makes a stored version (its hash, or a unique beginning of at least 7 characters) current. Existing runs keep theirs. If this
+   * process has loaded that version, its allow-list becomes the stored one.
    */
   async activate(name: string, version: string): Promise<WorkflowVersion> {
-    const wanted = checkText(version, 'version', 64, 'RHYTHM_OPTION_INVALID');
     const versions = await this.versions(name);
     if (versions.length === 0) throw await this.unknown(name);
-    const found = versions.filter((stored) => stored.version === wanted || (wanted.length >= 7 && stored.version.startsWith(wanted)));
-    if (found.length !== 1) {
-      throw new InvalidArgumentError(
-        'RHYTHM_UNKNOWN_VERSION',
-        'version',
-        `${found.length ? 'More than one version' : 'No version'} of workflow "${name}" matches "${wanted}". Versions in the database, current first: ${versions.map((stored) => stored.version.slice(0, 12)).join(', ')}.`,
-      );
-    }
-    const chosen = found[0]!;
+    const chosen = pickVersion(versions, name, version, 'version');
     const loaded = this.flows.get(name);
     const allow = await this.store.db.transaction(async (db) => {
       await activateDefinition(db, name, chosen.version);
       if (loaded?.version !== chosen.version) return chosen.allow;
       const [state] = await lockAllowLists(db, [chosen]);
-      const changed = putInForce(state!, loaded.allow);
+      const changed = replaceStored(state!, loaded.allow);
       await changeAllowLists(db, [changed]);
       return changed.allow;
     });
     return { ...chosen, allow, current: true };
   }
 
-  // A process that starts again with the lists that are stored, which is nearly every one, only reads.
+  // A process whose lists are stored already, which is nearly every one, only reads.
   private async storeAllowLists(flows: readonly LoadedFlow[]): Promise<void> {
     const own = new Map(flows.map((flow) => [flow.name, flow.allow]));
     const changed = (states: AllowListState[]) => states.flatMap((state) => changeOnBoot(state, own.get(state.name)) ?? []);

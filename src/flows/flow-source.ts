@@ -1,4 +1,4 @@
-// Where flows come from: folders, single files and inline text; read from disk once, at boot.
+// Where flows come from: folders, files and inline source; read once, at boot.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
@@ -7,16 +7,16 @@ import { checkKeys, checkName } from '../check-argument.js';
 import { ConfigurationError } from '../errors.js';
 
 /**
- * A folder of `.flow` files (read with its subfolders), one `.flow` file, or text in place.
+ * A folder of `.flow` files (including its subfolders), one `.flow` file, or inline source.
  * A file's workflow is named after it: `flows/order.flow` is "order", `flows/billing/refund.flow` is "billing/refund".
  */
 export type FlowSource =
   | string
-  | { path: string /** What the flows may call; absent lists allow every name. */; allow?: FlowAllowList }
+  | { path: string /** What the flows may call; a list that is absent allows every name. */; allow?: FlowAllowList }
   | { name: string; source: string; allow?: FlowAllowList };
 
-/** The text of one workflow. */
-export interface FlowText {
+/** The source of one workflow, with its name. */
+export interface NamedSource {
   name: string;
   source: string;
   /** For messages and stack traces. */
@@ -24,8 +24,8 @@ export interface FlowText {
   allow: FlowAllowList | undefined;
 }
 
-/** Reads every flow of the given sources; `label` says in messages whose option it is. */
-export function readFlows(sources: readonly FlowSource[], label: string): FlowText[] {
+/** Reads every flow of the given sources; `label` is the name of the option in messages. */
+export function readFlows(sources: readonly FlowSource[], label: string): NamedSource[] {
   return sources.flatMap((given, index) => {
     const at = `${label}[${index}]`;
     if (typeof given === 'string') return readPath(given, undefined, at);
@@ -43,22 +43,22 @@ export function readFlows(sources: readonly FlowSource[], label: string): FlowTe
   });
 }
 
-function readPath(path: string, allow: FlowAllowList | undefined, at: string): FlowText[] {
+function readPath(path: string, allow: FlowAllowList | undefined, at: string): NamedSource[] {
   const full = resolve(path);
   const found = statSync(full, { throwIfNoEntry: false });
   if (!found) {
     throw new ConfigurationError(
-      `${at}: ${full} does not exist. Paths are taken from the working directory, ${process.cwd()}.`,
+      `${at}: ${full} does not exist. Paths are relative to the working directory, ${process.cwd()}.`,
       'RHYTHM_FLOW_SOURCE',
     );
   }
   if (found.isFile()) return [readFile(full, basename(full), allow)];
   const files = readdirSync(full, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.flow'));
-  if (files.length === 0) throw new ConfigurationError(`${at}: the folder ${full} holds no .flow file.`, 'RHYTHM_FLOW_SOURCE');
+  if (files.length === 0) throw new ConfigurationError(`${at}: the folder ${full} contains no .flow file.`, 'RHYTHM_FLOW_SOURCE');
   return files.sort().map((file) => readFile(join(full, file), file, allow));
 }
 
-function readFile(full: string, inFolder: string, allow: FlowAllowList | undefined): FlowText {
+function readFile(full: string, inFolder: string, allow: FlowAllowList | undefined): NamedSource {
   const name = inFolder
     .replace(/\.flow$/, '')
     .split(sep)
@@ -76,7 +76,7 @@ function checkAllow(allow: FlowAllowList | undefined, at: string): FlowAllowList
   if (allow === undefined) return undefined;
   checkKeys(allow, ['tasks', 'workflows', 'queues'], `${at}.allow`);
   for (const [key, names] of Object.entries(allow)) {
-    if (!Array.isArray(names)) throw new ConfigurationError(`${at}.allow.${key} is not a list of names.`, 'RHYTHM_FLOW_SOURCE');
+    if (!Array.isArray(names)) throw new ConfigurationError(`${at}.allow.${key} is not an array of names.`, 'RHYTHM_FLOW_SOURCE');
     names.forEach((name, index) => {
       checkName(name, `${at}.allow.${key}[${index}]`);
     });

@@ -1,11 +1,11 @@
-// Holds every workflow this process was given: compiled, named, and known by the hash of its text.
+// The workflows of this process: compiled, by name, each with the hash of its source as its version.
 
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { compile, type FlowAllowList, type FlowLimits, FlowSyntaxError, type Program } from '../../libs/flow/index.js';
 import { ConfigurationError } from '../errors.js';
 import { listNames } from '../nearest.js';
-import type { FlowText } from './flow-source.js';
+import type { NamedSource } from './flow-source.js';
 
 /** A workflow of this process. */
 export interface LoadedFlow {
@@ -23,27 +23,28 @@ export interface LoadedFlow {
 export class FlowRegistry {
   private readonly flows = new Map<string, LoadedFlow>();
 
-  /** Compiles and keeps flows; every faulty file is reported, not only the first. */
-  load(texts: readonly FlowText[], limits: Partial<FlowLimits>): void {
-    const faults: string[] = [];
-    for (const text of texts) {
-      const twin = this.flows.get(text.name);
-      if (twin) {
+  /** Compiles and keeps flows; every file with an error is reported, not only the first. */
+  load(sources: readonly NamedSource[], limits: Partial<FlowLimits>): void {
+    const problems: string[] = [];
+    for (const given of sources) {
+      const { name, source, file } = given;
+      const other = this.flows.get(name);
+      if (other) {
         // The same file listed by two modules is one workflow.
-        if (twin.source === text.source && twin.file === text.file) continue;
-        faults.push(`Two workflows are named "${text.name}": ${twin.file} and ${text.file}. Rename one of them.`);
+        if (other.source === source && other.file === file) continue;
+        problems.push(`Two workflows are named "${name}": ${other.file} and ${file}. Rename one of them.`);
         continue;
       }
       try {
-        const program = compile(text.source, { file: text.file, limits });
-        this.flows.set(text.name, { ...text, version: versionOf(text.source), program });
+        const program = compile(source, { file, limits });
+        this.flows.set(name, { ...given, version: versionOf(source), program });
       } catch (error) {
         if (!(error instanceof FlowSyntaxError)) throw error;
-        faults.push(error.message);
+        problems.push(error.message);
       }
     }
-    if (faults.length) {
-      throw new ConfigurationError(`${faults.join('\n\n')}\n\nWorkflows that loaded: ${listNames(this.names())}.`, 'RHYTHM_FLOW_INVALID');
+    if (problems.length) {
+      throw new ConfigurationError(`${problems.join('\n\n')}\n\nWorkflows that loaded: ${listNames(this.names())}.`, 'RHYTHM_FLOW_INVALID');
     }
   }
 
@@ -60,7 +61,7 @@ export class FlowRegistry {
   }
 }
 
-/** The version of a source text: its SHA-256, in hex. */
+/** The version of a source: its SHA-256, in hex. */
 export function versionOf(source: string): string {
   return createHash('sha256').update(source).digest('hex');
 }

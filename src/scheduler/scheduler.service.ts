@@ -1,21 +1,21 @@
 // `SchedulerService`: starts things at a later time.
 
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { parseInstant } from '../duration.js';
 import { ExecutionService, type StartedExecution } from '../execution/execution.service.js';
 import type { StartOptions } from '../execution/start-options.js';
 
 /**
  * Starts workflows and tasks at a later time. What is scheduled is an execution like any other: `get`, `list` and
- * `cancel` know it by its id.
+ * `cancel` work with its id.
  *
  * @publicApi
  */
 @Injectable()
 export class SchedulerService {
-  constructor(@Inject(ExecutionService) private readonly executions: ExecutionService) {}
+  constructor(private readonly executions: ExecutionService) {}
 
-  /** Starts once, at the given time (a past one means now). */
+  /** Starts it once, at the given time (or now, if that has passed). */
   async schedule(
     at: Date | number | string,
     name: string,
@@ -25,7 +25,7 @@ export class SchedulerService {
     return this.executions.start(name, input, { ...options, runAt: parseInstant(at, 'at') });
   }
 
-  /** Takes back what has not started yet (and cancels what has). */
+  /** Cancels it, whether it has started or not. */
   async unschedule(id: string): Promise<void> {
     await this.executions.cancel(id, { reason: 'unscheduled' });
   }

@@ -1,35 +1,35 @@
-// The options of `@Task()`: how a task is retried, timed and run; validated once, at boot.
+// The options of `@Task()`: how a task is queued, retried and limited in time; checked once, at boot.
 
 import type { Duration } from '../duration.js';
 
-/** How often and how fast a failed task is tried again. */
+/** How often and how soon a failed task is tried again. */
 export interface TaskRetryOptions {
-  /** All attempts together, the first included. 1 means no retry. */
+  /** All attempts, including the first. 1 means no retry. */
   maxAttempts?: number;
   backoff?: 'fixed' | 'exponential';
   /** Wait before the second attempt; doubled each time when exponential. */
   delay?: Duration;
   maxDelay?: Duration;
-  /** Spreads the waits (between half and the whole), so that a crowd does not come back at once. */
+  /** Varies the waits between half and the whole, so that many tasks do not retry at the same moment. */
   jitter?: boolean;
-  /** Answers false for an error that another attempt cannot cure. `NonRetryableError` is never retried. */
+  /** Returns false for an error that another attempt cannot fix. `NonRetryableError` is never retried. */
   retryOn?: (error: unknown) => boolean;
 }
 
 /** Options of `@Task(name?, options?)`. */
 export interface TaskOptions {
   name?: string;
-  /** Where its executions wait unless the caller says otherwise; default "default". */
+  /** Where its executions wait unless the caller names another queue; default "default". */
   queue?: string;
   /** Higher runs first; default 0. */
   priority?: number;
-  /** Bound of one attempt; the attempt's `signal` fires and it counts as failed. */
+  /** Limit for one attempt: then its `signal` fires, and it counts as failed. */
   timeout?: Duration;
   /** How long it may wait in the queue before it fails without having run. */
   startTimeout?: Duration;
-  /** Bound of all attempts and the waits between them. */
+  /** Limit for all attempts and the waits between them. */
   totalTimeout?: Duration;
   retry?: TaskRetryOptions;
-  /** Runs in a transaction of the app's DataSource: writes through `ctx.manager` and the result commit together. */
+  /** Runs it in a transaction of the app's DataSource: writes through `ctx.manager` commit together with the result. */
   transactional?: boolean;
 }

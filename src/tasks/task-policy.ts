@@ -1,10 +1,10 @@
-// Checks the options of a `@Task()` and fills in the defaults of the settings.
+// Checks the options of a `@Task()` and fills in the defaults from the settings.
 
 import type { TaskPolicy } from '../../libs/engine/index.js';
-import { checkBoolean, checkInteger, checkKeys, checkName, checkWord } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkChoice, checkInteger, checkKeys, checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
-import { parseBound, parseDuration } from '../duration.js';
-import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { parseDuration, parseTimeout } from '../duration.js';
+import { InvalidArgumentError } from '../errors.js';
 import type { TaskOptions, TaskRetryOptions } from './task-options.js';
 
 const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'];
@@ -14,14 +14,14 @@ const RETRY_KEYS = ['maxAttempts', 'backoff', 'delay', 'maxDelay', 'jitter', 're
 export const MIN_PRIORITY = -32_768;
 export const MAX_PRIORITY = 32_767;
 
-/** The policy of a task; `place` (`Orders.charge`) stands in the message when an option is wrong. */
+/** The policy of a task; `place` (`Orders.charge`) is named in the message when an option is wrong. */
 export function taskPolicy(given: TaskOptions, defaults: RhythmSettings['task'], place: string): TaskPolicy {
-  try {
+  return asConfiguration(() => {
     const options = checkKeys<TaskOptions>(given, OPTION_KEYS, `@Task on ${place}`);
     const at = (key: string) => `@Task on ${place}: ${key}`;
     const ms = (key: 'timeout' | 'startTimeout' | 'totalTimeout') => {
       const value = options[key];
-      return value === undefined ? undefined : parseBound(value, at(key));
+      return value === undefined ? undefined : parseTimeout(value, at(key));
     };
     return {
       queue: options.queue === undefined ? 'default' : checkName(options.queue, at('queue')),
@@ -32,10 +32,7 @@ export function taskPolicy(given: TaskOptions, defaults: RhythmSettings['task'],
       ...retryPolicy(options.retry, defaults, at('retry')),
       transactional: options.transactional === undefined ? false : checkBoolean(options.transactional, at('transactional')),
     };
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new ConfigurationError(error.message, error.code);
-    throw error;
-  }
+  });
 }
 
 function retryPolicy(given: TaskRetryOptions | undefined, defaults: RhythmSettings['task'], path: string) {
@@ -46,7 +43,8 @@ function retryPolicy(given: TaskRetryOptions | undefined, defaults: RhythmSettin
   const delayMs = retry.delay === undefined ? defaults.retryDelay : parseDuration(retry.delay, `${path}.delay`);
   return {
     maxAttempts: retry.maxAttempts === undefined ? defaults.maxAttempts : checkInteger(retry.maxAttempts, `${path}.maxAttempts`, 1, 10_000),
-    backoff: retry.backoff === undefined ? ('exponential' as const) : checkWord(retry.backoff, `${path}.backoff`, ['fixed', 'exponential']),
+    backoff:
+      retry.backoff === undefined ? ('exponential' as const) : checkChoice(retry.backoff, `${path}.backoff`, ['fixed', 'exponential']),
     delayMs,
     maxDelayMs:
       retry.maxDelay === undefined ? Math.max(defaults.maxRetryDelay, delayMs) : parseDuration(retry.maxDelay, `${path}.maxDelay`),

@@ -1,22 +1,28 @@
-// Finding tasks: on any provider, request-scoped ones too, with duplicates and wrong options refused by name and place.
+// Finding tasks: on any provider, even request-scoped ones; duplicates and wrong options are refused with their place.
 
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Inject, Injectable, Module, Scope } from '@nestjs/common';
-import { ModulesContainer, REQUEST } from '@nestjs/core';
+import { Controller, Inject, Injectable, Module, type ModuleMetadata, Scope, SetMetadata } from '@nestjs/common';
+import { DiscoveryModule, REQUEST } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import type { TaskContext } from '../../libs/engine/index.js';
 import { loadSettings } from '../config/load-settings.js';
-import { Task } from './task.decorator.js';
 import { TaskExplorer } from './task.explorer.js';
 import { TaskRegistry } from './task.registry.js';
+import { Task } from './task-decorator.js';
 
 const { task: defaults } = loadSettings({ options: { database: 'embedded' }, env: {}, folder: '/nowhere' }).settings;
 const context = { executionId: 'x', attempt: 1 } as TaskContext;
 
 async function explore(...providers: object[]): Promise<TaskRegistry> {
-  const module = await Test.createTestingModule({ providers: providers as never }).compile();
+  return exploreModule({ providers: providers as never });
+}
+
+async function exploreModule(metadata: ModuleMetadata): Promise<TaskRegistry> {
+  @Module(metadata)
+  class App {}
+  const module = await Test.createTestingModule({ imports: [DiscoveryModule, App], providers: [TaskExplorer] }).compile();
   const registry = new TaskRegistry();
-  new TaskExplorer(module.get(ModulesContainer, { strict: false })).explore(registry, defaults);
+  module.get(TaskExplorer).explore(registry, defaults);
   return registry;
 }
 
@@ -78,6 +84,12 @@ describe('task discovery', () => {
         return 'by a factory';
       }
     }
+    class Given {
+      @Task('given')
+      given() {
+        return 'as a value';
+      }
+    }
     @Controller()
     class Door {
       @Task('door')
@@ -85,17 +97,15 @@ describe('task discovery', () => {
         return 'open';
       }
     }
-    @Module({ providers: [Child, { provide: 'made', useFactory: () => new Made() }], controllers: [Door] })
-    class App {}
-    const module = await Test.createTestingModule({ imports: [App] }).compile();
-    const registry = new TaskRegistry();
-    new TaskExplorer(module.get(ModulesContainer, { strict: false })).explore(registry, defaults);
+    const providers = [Child, { provide: 'made', useFactory: () => new Made() }, { provide: 'given', useValue: new Given() }];
+    const registry = await exploreModule({ providers, controllers: [Door] });
     expect(registry.require('inherited').run(undefined, context)).toBe('Child');
     expect(registry.require('made').run(undefined, context)).toBe('by a factory');
+    expect(registry.require('given').run(undefined, context)).toBe('as a value');
     expect(registry.require('door').run(undefined, context)).toBe('open');
   });
 
-  it('makes a request-scoped provider anew for each call and hands it the call as its request', async () => {
+  it('creates a request-scoped provider for each call, with the call as its request', async () => {
     let made = 0;
     @Injectable({ scope: Scope.REQUEST })
     class PerCall {
@@ -112,12 +122,33 @@ describe('task discovery', () => {
     expect(await registry.require('per-call').run('b', context)).toEqual([2, 'b']);
   });
 
-  it('sees an aliased provider once', async () => {
+  it('finds a method that another copy of the package has marked', async () => {
+    class Foreign {
+      @SetMetadata('rhythm:task', { name: 'foreign', options: {} })
+      foreign() {
+        return 'found';
+      }
+    }
+    expect((await explore(Foreign)).require('foreign').run(undefined, context)).toBe('found');
+  });
+
+  it('takes a method of a subclass for a task only if it is marked itself', async () => {
+    class Base {
+      @Task('overridden')
+      run() {}
+    }
+    class Child extends Base {
+      override run() {}
+    }
+    expect((await explore(Child)).names()).toEqual([]);
+  });
+
+  it('counts an aliased provider once', async () => {
     const registry = await explore(Prices, Billing, { provide: 'alias', useExisting: Billing });
     expect(registry.names()).toHaveLength(3);
   });
 
-  it('refuses two tasks of one name and says where both are', async () => {
+  it('refuses two tasks with the same name and names the places of both', async () => {
     class Other {
       @Task('charge')
       charge() {}

@@ -1,4 +1,4 @@
-// Holds every task this process can run, by name.
+// The tasks that this process can run, by name.
 
 import { Injectable } from '@nestjs/common';
 import type { RunnableTask, TaskSource } from '../../libs/engine/index.js';
@@ -16,12 +16,12 @@ export interface RegisteredTask extends RunnableTask {
 export class TaskRegistry implements TaskSource {
   private readonly tasks = new Map<string, RegisteredTask>();
 
-  /** Adds a task; a name can be given away once. */
+  /** Adds a task; two tasks cannot have the same name. */
   add(task: RegisteredTask): void {
-    const twin = this.tasks.get(task.name);
-    if (twin) {
+    const other = this.tasks.get(task.name);
+    if (other) {
       throw new ConfigurationError(
-        `Two tasks are named "${task.name}": ${twin.place} and ${task.place}. ` +
+        `Two tasks are named "${task.name}": ${other.place} and ${task.place}. ` +
           `Give one of them another name with @Task('…'), or remove the provider from one of the two modules that list it. ` +
           `Tasks found so far: ${listNames(this.names())}.`,
         'RHYTHM_DUPLICATE_TASK',

@@ -1,41 +1,41 @@
-// Looks now and then for work that waits in a queue nobody serves, and says so once per queue.
+// Looks once a minute for work that waits in a queue without a worker, and logs a warning once per queue.
 
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { readQueues } from '../../libs/store/index.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { listNames } from '../nearest.js';
 
 const EVERY_MS = 60_000;
-const NAME = 'rhythm:unserved-queues';
+const NAME = 'rhythm:queues';
 
-/** Warns of queues without a worker. */
+/** Warns about queues without a worker. */
 @Injectable()
 export class QueueWatch {
   private readonly logger = new Logger('Rhythm');
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
   constructor(
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(SchedulerRegistry) private readonly timers: SchedulerRegistry,
+    private readonly database: DatabaseHost,
+    private readonly registry: SchedulerRegistry,
   ) {}
 
   start(): void {
-    this.timers.addInterval(NAME, setInterval(() => void this.look(), EVERY_MS).unref());
+    this.registry.addInterval(NAME, setInterval(() => void this.check(), EVERY_MS).unref());
   }
 
   stop(): void {
-    if (this.timers.doesExist('interval', NAME)) this.timers.deleteInterval(NAME);
+    if (this.registry.doesExist('interval', NAME)) this.registry.deleteInterval(NAME);
   }
 
-  /** One look; a database that is away is the engine's to report. */
-  async look(): Promise<void> {
+  /** One check. The engine reports a database that does not reply. */
+  async check(): Promise<void> {
     const queues = await readQueues(this.database.store.reader).catch(() => []);
-    const unserved = queues.filter(({ waiting, workers, queue }) => waiting > 0 && workers === 0 && !this.told.has(queue));
+    const unserved = queues.filter(({ waiting, workers, queue }) => waiting > 0 && workers === 0 && !this.reported.has(queue));
     if (unserved.length === 0) return;
-    for (const { queue } of unserved) this.told.add(queue);
+    for (const { queue } of unserved) this.reported.add(queue);
     this.logger.warn(
-      `Work waits in queues that no worker serves: ${listNames(unserved.map(({ queue }) => queue))}. Add them to worker.queues of a process.`,
+      `Executions wait in queues that no worker serves: ${listNames(unserved.map(({ queue }) => queue))}. Add them to worker.queues of a process that runs work.`,
     );
   }
 }

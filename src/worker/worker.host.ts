@@ -1,39 +1,49 @@
-// Runs the engine for as long as the application lives: started after every module is ready, stopped before any is torn down.
+// Runs the engine: starts it when every module is ready, stops it before any module is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Engine, type EngineEvent, EngineEvents, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
-import { AppDataSource } from '../boot/app-data-source.js';
+import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
+import { LoopRegistry } from './loop.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
-/** Owns the engine of this process. A process with the role "api" has none. */
+// Only these: with a listener for all types, every event of the hot path would be created.
+const LOGGED = ['worker-started', 'worker-declared-dead', 'recovered', 'quarantined', 'snapshot-large', 'problem'] as const;
+type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
+
+/** Runs the engine of this process. A process with the role "api" has none. */
 @Injectable()
 export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
-  /** What happens in this process, for logs, metrics and traces. */
-  readonly events = new EngineEvents();
   private readonly logger = new Logger('Rhythm');
   private engine: Engine | undefined;
 
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(TaskRegistry) private readonly tasks: TaskRegistry,
-    @Inject(FlowRegistry) private readonly flows: FlowRegistry,
-    @Inject(AppDataSource) private readonly appDataSource: AppDataSource,
-    @Inject(QueueWatch) private readonly watch: QueueWatch,
+    private readonly database: DatabaseHost,
+    private readonly events: RhythmEvents,
+    private readonly tasks: TaskRegistry,
+    private readonly flows: FlowRegistry,
+    private readonly appDataSource: AppDataSourceFinder,
+    private readonly loops: LoopRegistry,
+    private readonly watch: QueueWatch,
+    /** The periodic work of this process, as intervals: `rhythm:claim`, `rhythm:timers`, `rhythm:heartbeat`, … Private to this module. */
+    readonly schedulerRegistry: SchedulerRegistry,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     const { settings } = this.loaded;
     if (settings.role === 'api') return;
-    this.events.subscribe((event) => this.report(event));
+    this.events.subscribe(LOGGED, (event) => this.log(event));
+    this.loops.start();
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
@@ -53,27 +63,28 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     await this.engine?.stop();
   }
 
-  private report(event: EngineEvent): void {
+  private log(event: LoggedEvent): void {
     switch (event.type) {
       case 'worker-started':
         return this.logger.log(`Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.join(', ')}.`);
       case 'worker-declared-dead':
         return this.logger.warn(
-          `Worker ${event.workerId} was declared dead by another; its tasks are aborted and it starts over. If tasks block the event loop, raise worker.deadAfter.`,
+          `Worker ${event.workerId} was declared dead by another worker. Its tasks are aborted, and it starts again under a new id. If tasks block the event loop, raise worker.deadAfter.`,
         );
       case 'recovered':
-        return this.logger.warn(`Worker ${event.workerId} is silent; ${event.executions.length} executions were given to others.`);
+        return this.logger.warn(
+          `Worker ${event.workerId} is silent. Its ${event.executions.length} executions were given to other workers.`,
+        );
       case 'quarantined':
         return this.logger.error(
-          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died with it. Look at it with inspect, then retry or remove it.`,
+          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died while they had it. Examine it with inspect, then retry or remove it.`,
         );
       case 'snapshot-large':
         return this.logger.warn(
-          `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Keep large data elsewhere and pass references.`,
+          `The stored state of execution ${event.executionId} (${event.name}) is ${event.bytes} bytes. Store large data elsewhere and pass references.`,
         );
       case 'problem':
         return this.logger.error(`${event.where}: ${event.error instanceof Error ? event.error.message : String(event.error)}`);
-      default:
     }
   }
 }

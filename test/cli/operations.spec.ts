@@ -72,7 +72,7 @@ describe('a database that is not ready', () => {
     ]);
     expect(refused).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/app: .*is the server started/),
+      err: expect.stringMatching(/at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/app: .*check that the server is running/),
     });
     expect(mute).toMatchObject({ code: 1, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
     expect(lost).toMatchObject({ code: 1, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
@@ -277,9 +277,9 @@ const ORIGINAL_KEYS = [
   'database.url',
   'database.maxConnections',
   'database.minConnections',
-  'database.acquireTimeoutSecs',
-  'database.idleTimeoutSecs',
-  'database.maxLifetimeSecs',
+  'database.acquireTimeout',
+  'database.idleTimeout',
+  'database.maxLifetime',
   'worker.pollInterval',
   'worker.heartbeatInterval',
   'worker.deadAfter',

@@ -1,4 +1,4 @@
-// Allow-lists are stored with their workflow: they hold on workers that never loaded it, and for runs under way.
+// Allow-lists are stored with their workflow: they apply on workers that never loaded it, and to existing runs.
 
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -13,7 +13,7 @@ class Tasks {
   @Task('harmless')
   async harmless(): Promise<void> {
     called.push('harmless');
-    // Lets other work in: the loops below call it until they are refused.
+    // Yields to other work: the loops below call it until they are refused.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -27,7 +27,7 @@ class Tasks {
 type Allow = { tasks?: string[]; workflows?: string[]; queues?: string[] };
 
 const ONCE = 'return await Task.run(Inputs)';
-// It stays in the memory of its worker from step to step, so its list must be looked at again there, too.
+// It stays in the memory of its worker between its steps, so its list must be checked again there too.
 const LOOP = 'try { for (;;) await Task.run(Inputs) } catch (error) { return error.message }';
 const TIMEOUT = { timeout: '15s' } as const;
 
@@ -39,7 +39,7 @@ describe('an allow-list', () => {
   /** A worker that has the tasks and not the flow. */
   const bareWorker = () => startApp(database, {}, { providers: [Tasks] });
 
-  it('holds on a worker that has not loaded the flow', async () => {
+  it('applies on a worker that has not loaded the flow', async () => {
     const app = await deploy('tenant', ONCE, { tasks: ['harmless'] });
     const worker = await bareWorker();
     const good = await app.executions.start('tenant', 'harmless');
@@ -53,7 +53,7 @@ describe('an allow-list', () => {
     await app.close();
   });
 
-  it('reaches runs under way on every worker when a process starts with a narrower one, and with the same text', async () => {
+  it('applies to existing runs on every worker when a process starts with a narrower one and the same source', async () => {
     const before = await deploy('same-text', LOOP, { tasks: ['harmless', 'dangerous'] });
     const worker = await bareWorker();
     const { id } = await before.executions.start('same-text', 'dangerous');
@@ -63,7 +63,7 @@ describe('an allow-list', () => {
     for (const app of [before, worker, after]) await app.close();
   });
 
-  it('of the current version bounds the runs of older versions', async () => {
+  it('of the current version limits the runs of older versions', async () => {
     const before = await deploy('new-text', LOOP, { tasks: ['harmless', 'dangerous'] });
     const worker = await bareWorker();
     called.length = 0;
@@ -72,14 +72,14 @@ describe('an allow-list', () => {
     const after = await deploy('new-text', `${LOOP} // again`, { tasks: ['harmless'] });
     expect(await after.executions.result(id, TIMEOUT)).toMatch(/"dangerous" is not allowed/);
 
-    // A wider list of a newer version does not widen what an older one was given.
+    // A wider list of a newer version does not widen the one of an older version.
     const wide = await deploy('new-text', `${LOOP} // wide`, { tasks: ['harmless', 'dangerous'] });
     const narrow = await after.executions.start('new-text', 'dangerous');
     expect(await after.executions.result(narrow.id, TIMEOUT)).toMatch(/"dangerous" is not allowed/);
     for (const app of [before, worker, after, wide]) await app.close();
   });
 
-  it('is replaced by one that the version never had, narrowed by any other, and taken back only on purpose', async () => {
+  it('is replaced by one that the version never had, narrowed by any other, and widened again only by activate', async () => {
     const [narrow, wide, wider]: Allow[] = [{ tasks: ['a'] }, { tasks: ['a', 'b'] }, { tasks: ['c', 'b', 'a'], queues: ['q'] }];
     const stored = async (allow: Allow | undefined) => {
       const app = await deploy('changing', ONCE, allow);
@@ -92,7 +92,7 @@ describe('an allow-list', () => {
     // A process of the first deploy starts again: it widens nothing.
     expect(await stored(wide)).toEqual(narrow);
     expect(await stored(wider)).toEqual({ queues: ['q'], tasks: ['a', 'b', 'c'] });
-    // A return to a narrower list needs no call.
+    // Going back to a narrower list needs no call.
     expect(await stored(narrow)).toEqual({ queues: ['q'], tasks: ['a'] });
     expect(await stored(undefined)).toEqual({});
     expect(await stored(narrow)).toEqual(narrow);
@@ -102,7 +102,7 @@ describe('an allow-list', () => {
     expect(allow).toEqual(narrow);
     expect((await back.definitions.activate('changing', version)).allow).toEqual(wide);
     expect((await back.definitions.current('changing')).allow).toEqual(wide);
-    // A process without the flow has no list to put in force.
+    // A process without the flow has no list that could become the stored one.
     const bare = await startApp(database, { role: 'api' });
     expect((await bare.definitions.activate('changing', version)).allow).toEqual(wide);
     for (const app of [back, bare]) await app.close();

@@ -1,4 +1,4 @@
-// Tasks that the outside completes by token.
+// Tasks that are completed from outside, with their token.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -40,27 +40,27 @@ describe('a task that is completed from outside', () => {
     return { id, token: tokens[0]! };
   }
 
-  it('ends with the result it is given, once', async () => {
+  it('ends with the given result, once', async () => {
     const { id, token } = await startAndGetToken('partner');
     await app.completions.complete(token, { ref: 7 });
     expect(await app.executions.result(id, { timeout: '10s' })).toEqual({ ref: 7 });
     await expect(app.completions.complete(token, { ref: 8 })).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
   });
 
-  it('has one winner when two complete it at once', async () => {
+  it('is completed by only one of two calls at the same time', async () => {
     const { id, token } = await startAndGetToken('partner');
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map((n) => app.completions.complete(token, n)));
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
     expect([1, 2, 3, 4]).toContain(await app.executions.result(id, { timeout: '10s' }));
   });
 
-  it('fails with the error it is given', async () => {
+  it('fails with the given error', async () => {
     const { id, token } = await startAndGetToken('careful');
     await app.completions.fail(token, { message: 'partner said no', code: 'NO', data: { why: 1 } });
     expect(await app.executions.result(id, { timeout: '10s' })).toEqual(['partner said no', 'NO', { why: 1 }]);
   });
 
-  it('does not accept a token of its own making', async () => {
+  it('does not accept a forged token', async () => {
     const { id, token } = await startAndGetToken('partner');
     const forged = `${token.split('.')[0]}.${'A'.repeat(32)}`;
     await expect(app.completions.complete(forged)).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
@@ -71,13 +71,13 @@ describe('a task that is completed from outside', () => {
     await expect(app.completions.complete(token)).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
   });
 
-  it('accepts its token also while it is being handed over', async () => {
+  it('accepts its token even while its return is being written', async () => {
     tokens.length = 0;
-    let letGo = () => {};
-    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    let release = () => {};
+    beforeReturn = new Promise((resolve) => (release = resolve));
     const { id } = await app.executions.start('partner');
     await eventually(() => expect(tokens).toHaveLength(1));
-    // Both writes wait for the row of the task: first the hand-over, then the end from outside, which read the token before.
+    // Both writes wait for the row of the task: first that of its return, then the end from outside, which has read the token before.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const waiting = async () =>
@@ -86,7 +86,7 @@ describe('a task that is completed from outside', () => {
     try {
       await client.query('BEGIN');
       await client.query(`SELECT 1 FROM "${database.schema}".executions WHERE id = $1 FOR UPDATE`, [`${id}:1`]);
-      letGo();
+      release();
       await eventually(async () => expect(await waiting()).toBe(1));
       completing = app.completions.complete(tokens[0]!, 'at once');
       await eventually(async () => expect(await waiting()).toBe(2));
@@ -99,7 +99,7 @@ describe('a task that is completed from outside', () => {
     expect(await app.executions.result(id, { timeout: '10s' })).toBe('at once');
   });
 
-  it('can be completed in the moment in which it returns', async () => {
+  it('can be completed at the moment in which it returns', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n++) {
       tokens.length = 0;
@@ -110,29 +110,29 @@ describe('a task that is completed from outside', () => {
     expect(await Promise.all(ids.map((id) => app.executions.result(id, { timeout: '10s' })))).toEqual(ids.map((_, n) => n));
   });
 
-  it('says to try again, and stays as it is, when its end cannot be written because it is moved again and again', async () => {
+  it('is not changed, and the error says to try again, when its end cannot be written because it is changed again and again', async () => {
     const { id, token } = await startAndGetToken('partner');
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const schema = `"${database.schema}"`;
     try {
-      await client.query(`CREATE FUNCTION ${schema}.somebody_else() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
+      await client.query(`CREATE FUNCTION ${schema}.other_writer() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
       await client.query(
-        `CREATE TRIGGER somebody_else BEFORE UPDATE ON ${schema}.executions FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION ${schema}.somebody_else()`,
+        `CREATE TRIGGER other_writer BEFORE UPDATE ON ${schema}.executions FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION ${schema}.other_writer()`,
       );
       await expect(app.completions.complete(token, 1)).rejects.toMatchObject({
         code: 'RHYTHM_COMPLETION_BUSY',
-        message: expect.stringMatching(/The token is still good.*[Tt]ry again/),
+        message: expect.stringMatching(/the token is still valid: try again/),
       });
     } finally {
-      await client.query(`DROP TRIGGER IF EXISTS somebody_else ON ${schema}.executions`);
+      await client.query(`DROP TRIGGER IF EXISTS other_writer ON ${schema}.executions`);
       await client.end();
     }
     await app.completions.complete(token, 2);
     expect(await app.executions.result(id, { timeout: '10s' })).toBe(2);
   });
 
-  it.each(['task', 'workflow'])('keeps its token while the %s is paused: the answer ends it', async (what) => {
+  it.each(['task', 'workflow'])('keeps its token while the %s is paused: completing it ends it', async (what) => {
     const { id, token } = await startAndGetToken('partner');
     const paused = what === 'task' ? `${id}:1` : id;
     await app.executions.pause(paused);
@@ -156,7 +156,7 @@ describe('a task that is completed from outside', () => {
     expect((await app.executions.list({ status: 'paused' })).items).toEqual([]);
   });
 
-  it('waits for the outside again when it is resumed, and does not ask twice', async () => {
+  it('waits again when it is resumed, and is not run twice', async () => {
     const { id, token } = await startAndGetToken('partner');
     for (let n = 0; n < 2; n++) {
       await app.executions.pause(`${id}:1`);
@@ -170,15 +170,15 @@ describe('a task that is completed from outside', () => {
     expect(tokens).toHaveLength(1);
   });
 
-  it('that is paused in the middle of an attempt is asked anew, and the token of that attempt is void', async () => {
+  it('that is paused in the middle of an attempt runs again, and the token of that attempt is invalid', async () => {
     tokens.length = 0;
-    let letGo = () => {};
-    beforeReturn = new Promise((resolve) => (letGo = resolve));
+    let release = () => {};
+    beforeReturn = new Promise((resolve) => (release = resolve));
     const { id } = await app.executions.start('call-partner');
     await eventually(() => expect(tokens).toHaveLength(1));
     await app.executions.pause(id);
     beforeReturn = undefined;
-    letGo();
+    release();
     await expect(app.completions.complete(tokens[0]!, 1)).rejects.toMatchObject({
       code: 'RHYTHM_COMPLETION_TOKEN',
       message: expect.stringContaining('paused'),

@@ -1,4 +1,4 @@
-// `npm run demo`: tells its story to the end, and leaves no process behind, also when it is cut short.
+// `npm run demo`: runs to its end, and leaves no process behind, even when it is interrupted.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, describe, expect, it } from '@jest/globals';

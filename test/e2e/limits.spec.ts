@@ -1,4 +1,4 @@
-// What a flow may name, and how large its state may grow, as the module's options say.
+// What a flow may name, and how large its state may become, as set by options of the module.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ class Tasks {
 describe('a flow', () => {
   const database = useTestDatabase();
 
-  it('calls only the tasks, workflows and queues it is allowed', async () => {
+  it('uses only the tasks, workflows and queues that it is allowed to', async () => {
     const allow = { tasks: ['harmless'], workflows: [], queues: ['default'] };
     const attempt = (call: string) => `try { return await ${call} } catch (error) { return error.message }`;
     const flows = [
@@ -41,7 +41,7 @@ describe('a flow', () => {
     await close();
   });
 
-  it('may keep a large state outside its row, and is inspected all the same', async () => {
+  it('may have a large state outside its row, and can still be inspected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rhythm-snapshots-'));
     const flows = [{ name: 'large', source: 'const big = "x".repeat(20000)\nawait Signal.when("go")\nreturn big.length' }];
     const { executions, signals, close } = await startApp(database, { flows, snapshotStore: new FileSnapshotStore(folder, 4_096) });
@@ -55,7 +55,7 @@ describe('a flow', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('fails with a clear error when its state or its time between two awaits is too much', async () => {
+  it('fails with a clear error when its state is too large or it runs too long between two awaits', async () => {
     const flows = [
       { name: 'hoarder', source: 'const big = "x".repeat(20000)\nawait Signal.when("go")\nreturn big.length' },
       { name: 'spinner', source: 'while (true) {}' },

@@ -1,4 +1,4 @@
-// The module in an application: once per name, made by a factory, with features, roles and its own configuration.
+// The module in an application: once per name, with features, roles and its own configuration.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module, Scope } from '@nestjs/common';
 import { Cron, CronExpression, Interval, ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { ExecutionService, RhythmModule, rhythmToken, Task, type TaskContext } from '../../src/index.js';
+import { ExecutionService, getRhythmToken, InjectRhythm, RhythmModule, Task, type TaskContext } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { quickOptions, SILENT, startApp } from './start-app.js';
 
@@ -31,12 +31,12 @@ describe('the module', () => {
     });
   });
 
-  it('stands twice under two names, each with its own services', async () => {
+  it('can be imported twice under two names, each with its own services', async () => {
     @Injectable()
     class Both {
       constructor(
-        @Inject(ExecutionService) readonly usual: ExecutionService,
-        @Inject(rhythmToken(ExecutionService, 'reports')) readonly reports: ExecutionService,
+        @InjectRhythm(ExecutionService) readonly usual: ExecutionService,
+        @InjectRhythm(ExecutionService, 'reports') readonly reports: ExecutionService,
       ) {}
     }
     const imports = [
@@ -49,23 +49,11 @@ describe('the module', () => {
     const app = await boot(imports, [Both]);
     const { usual, reports } = app.get(Both);
     expect(reports).not.toBe(usual);
+    expect(app.get(getRhythmToken(ExecutionService, 'reports'))).toBe(reports);
     const { id } = await reports.start('report');
     expect(await reports.result(id, { timeout: '10s' })).toBe('report');
     await expect(usual.get(id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
     await expect(usual.start('report')).rejects.toMatchObject({ code: 'RHYTHM_UNKNOWN_WORKFLOW' });
-    await app.close();
-  });
-
-  it('takes its options from a factory', async () => {
-    const SETTINGS = Symbol('settings');
-    @Module({ providers: [{ provide: SETTINGS, useFactory: async () => quickOptions(database, { flows: [ECHO] }) }], exports: [SETTINGS] })
-    class SettingsModule {}
-    const app = await boot([
-      RhythmModule.forRootAsync({ imports: [SettingsModule], inject: [SETTINGS], useFactory: (options: object) => options }),
-    ]);
-    const executions = app.get(ExecutionService);
-    const { id } = await executions.start('echo', 'made');
-    expect(await executions.result(id, { timeout: '10s' })).toBe('made');
     await app.close();
   });
 
@@ -81,7 +69,7 @@ describe('the module', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('refuses faulty flows at boot, all of them, with place and advice', async () => {
+  it('refuses invalid flows at boot, all of them, with place and advice', async () => {
     const flows = [ECHO, { name: 'bad', source: 'let x = 1\nvar y = 2' }, { name: 'worse', source: 'return (' }];
     const failing = boot([RhythmModule.forRoot(quickOptions(database, { flows }))]);
     await expect(failing).rejects.toMatchObject({
@@ -90,7 +78,7 @@ describe('the module', () => {
     });
   });
 
-  it('refuses two workflows of one name, and a path that does not exist', async () => {
+  it('refuses two workflows with the same name, and a path that does not exist', async () => {
     await expect(boot([RhythmModule.forRoot(quickOptions(database, { flows: [ECHO, { ...ECHO, source: 'return 2' }] }))])).rejects.toThrow(
       /Two workflows are named "echo"/,
     );
@@ -99,7 +87,7 @@ describe('the module', () => {
     );
   });
 
-  it('refuses a flow that calls a task nobody has, unless it is said to run elsewhere', async () => {
+  it('refuses a flow that calls an unknown task, unless it is listed as external', async () => {
     const flows = [{ name: 'calls', source: 'await Task.run("chrge", 1)' }];
     class Tasks {
       @Task('charge')
@@ -114,7 +102,7 @@ describe('the module', () => {
     await app.close();
   });
 
-  it('in an API-only process starts what others run', async () => {
+  it('in an API-only process starts what other processes run', async () => {
     class Tasks {
       @Task('shout')
       shout(text: string) {
@@ -132,7 +120,7 @@ describe('the module', () => {
     await api.close();
   });
 
-  it('says which database cannot be reached, without its password', async () => {
+  it('names the database that cannot be reached, without its password', async () => {
     const failing = boot([RhythmModule.forRoot({ database: 'postgres://ann:s3cret@127.0.0.1:1/nowhere' })]);
     await expect(failing).rejects.toMatchObject({
       code: 'RHYTHM_DATABASE_UNREACHABLE',
@@ -156,22 +144,20 @@ describe('the module', () => {
     );
   });
 
-  it('refuses options of the wrong kind with a sentence', async () => {
+  it('refuses options of the wrong kind with a message', async () => {
     const given = (options: object) => boot([RhythmModule.forRoot({ ...quickOptions(database), ...options })]);
-    await expect(given({ flows: 'flows' })).rejects.toThrow('flows is "flows", not a list of folders, files or { name, source }.');
-    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow('externalTasks is an object, not a list of names of tasks.');
-    await expect(given({ externalTasks: [5] })).rejects.toThrow('externalTasks[0] is 5, not a text.');
+    await expect(given({ flows: 'flows' })).rejects.toThrow('flows is "flows", not an array of folders, files or { name, source }.');
+    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow('externalTasks is an object, not an array of names of tasks.');
+    await expect(given({ externalTasks: [5] })).rejects.toThrow('externalTasks[0] is 5, not a string.');
     await expect(given({ snapshotStore: {} })).rejects.toMatchObject({ code: 'RHYTHM_OPTION_INVALID' });
     const made = (useFactory: () => unknown) => boot([RhythmModule.forRootAsync({ useFactory: useFactory as () => object })]);
     await expect(made(() => undefined)).rejects.toThrow(/forRootAsync\(\) are undefined\. Return an object/);
-    await expect(made(() => ({ ...quickOptions(database), name: 'late' }))).rejects.toThrow(/give it beside useFactory/);
+    await expect(made(() => ({ ...quickOptions(database), name: 'late' }))).rejects.toThrow(/give it next to useFactory/);
     expect(() => RhythmModule.forRoot(null as never)).toThrow('RhythmModule.forRoot() was given null, not an object of options.');
     expect(() => RhythmModule.forRoot({ isGlobal: 'no' as never })).toThrow(/isGlobal is "no", not true or false/);
-    expect(() => RhythmModule.forRoot({ name: 5 as never })).toThrow(/name is 5, not a text/);
-    expect(() => RhythmModule.forRootAsync({})).toThrow(/no maker of options\. Give one of useFactory, useClass, useExisting/);
-    expect(() => RhythmModule.forRootAsync({ useFactry: () => ({}) } as never)).toThrow(/Did you mean "useFactory"/);
+    expect(() => RhythmModule.forRoot({ name: 5 as never })).toThrow(/name is 5, not a string/);
     expect(() => RhythmModule.forFeature({ flow: [] } as never)).toThrow(/Unknown option "flow" .*Did you mean "flows"/);
-    expect(() => RhythmModule.forFeature({} as never)).toThrow(/flows is undefined, not a list/);
+    expect(() => RhythmModule.forFeature({} as never)).toThrow(/flows is undefined, not an array/);
   });
 
   it('refuses a feature that belongs to no Rhythm module', async () => {
@@ -181,7 +167,7 @@ describe('the module', () => {
     await expect(misspelt).rejects.toThrow(/is for the Rhythm module "reportz".*Did you mean "reports"/);
   });
 
-  it('leaves the crons and intervals of the app alone: each fires once', async () => {
+  it('does not touch the cron jobs and intervals of the app: each fires once', async () => {
     const fired = { cron: 0, interval: 0, started: Date.now() };
     @Injectable()
     class Jobs {

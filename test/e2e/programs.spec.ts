@@ -1,4 +1,4 @@
-// Programs of a version: a run goes on with the program it began with, whatever compiler the worker has.
+// Programs of a version: a run continues with the program it began with, whatever compiler the worker has.
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -26,7 +26,7 @@ const SOURCE = `const go = await Signal.when("go")
 const a = await Task.run("one")
 const b = await Task.run("two")
 return [go, a, b]`;
-// What another compiler could make of it: other slots, other instruction pointers, the same meaning.
+// What another compiler could make of it: other slots and instruction pointers, the same meaning.
 const OTHER = `const zero = 0
 if (zero) await Task.run("never")
 const [pad, go] = [zero, await Signal.when("go")]
@@ -61,7 +61,7 @@ describe('the program of a run', () => {
     }
   }
 
-  it('is the one it began with, on a worker whose compiler makes another of the same text', async () => {
+  it('is the one it began with, on a worker whose compiler makes a different one of the same source', async () => {
     const flows = [{ name: 'order', source: SOURCE }];
     useOtherCompiler();
     const old = await startApp(database, { flows }, { providers: [Tasks] });
@@ -77,7 +77,7 @@ describe('the program of a run', () => {
     await young.close();
   });
 
-  it('is stored by each compiler, so a worker without the flow goes on with either', async () => {
+  it('is stored by each compiler, so a worker without the flow can continue with either', async () => {
     const flows = [{ name: 'both', source: SOURCE }];
     const young = await startApp(database, { flows }, { providers: [Tasks] });
     const first = await young.executions.start('both');
@@ -99,7 +99,7 @@ describe('the program of a run', () => {
     await bare.close();
   });
 
-  it('is waited for, with a note, where it is not in the database', async () => {
+  it('is waited for, with a note, if it is not in the database', async () => {
     const flows = [{ name: 'gone', source: SOURCE }];
     useOtherCompiler();
     const old = await startApp(database, { flows }, { providers: [Tasks] });
@@ -171,7 +171,7 @@ describe('the program of a run', () => {
       expect({ status, note }).toEqual({ status: 'paused', note: expect.stringMatching(/^Waits for a worker with a newer release/) });
     });
     expect((await again.executions.inspect(id)).text).toMatch(/newer release/);
-    // The run may still clean up on a worker that can read it.
+    // The run can still clean up on a worker that can read it.
     await change('^\\[999,', '[2,');
     await again.signals.send(id, 'wake');
     await expect(again.executions.result(id, TIMEOUT)).rejects.toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });

@@ -1,4 +1,4 @@
-// Looking at executions: lists and pages, the tree, the history, and the line at which a run stands.
+// Reading executions: lists and pages, the tree, the history, and the line that a run has reached.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -36,14 +36,14 @@ const FLOWS = [
   { name: 'sleeps', source: 'await Timer.sleep("1h")' },
 ];
 
-describe('a look at executions', () => {
+describe('reading executions', () => {
   const database = useTestDatabase();
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp(database, { flows: FLOWS }, { providers: [Tasks] });
   });
 
-  it('pages through a list, newest first, without gaps or doubles', async () => {
+  it('pages through a list, newest first, without gaps or duplicates', async () => {
     const started = await app.executions.startMany(
       Array.from({ length: 23 }, (_, n) => ({ name: 'price', input: { n }, options: { tags: ['paged', `n${n % 2}`] } })),
     );
@@ -68,14 +68,14 @@ describe('a look at executions', () => {
     expect(children.items).toMatchObject([{ name: 'broken', status: 'failed', attempts: 2, error: { message: 'no' } }]);
     expect((await app.executions.list({ name: 'breaks', queue: 'default', parentId: null })).items).toHaveLength(1);
     expect((await app.executions.list({ name: 'breaks', createdBefore: Date.now() - 3_600_000 })).items).toHaveLength(0);
-    await app.executions.start('price', { n: 1 }, { queue: 'nobody-serves-this', id: 'unserved' });
+    await app.executions.start('price', { n: 1 }, { queue: 'unserved-queue', id: 'unserved' });
     expect((await app.executions.list({ status: ['pending', 'running'] })).items.map((item) => item.id)).toEqual(['unserved']);
     expect((await app.executions.status()).queues).toContainEqual(
-      expect.objectContaining({ queue: 'nobody-serves-this', waiting: 1, workers: 0 }),
+      expect.objectContaining({ queue: 'unserved-queue', waiting: 1, workers: 0 }),
     );
   });
 
-  it('is refused when the filter makes no sense', async () => {
+  it('is refused for an invalid filter', async () => {
     await expect(app.executions.list({ state: 'failed' } as object)).rejects.toThrow(
       /Unknown option "state".*Did you mean "status"|Unknown option "state"/,
     );
@@ -84,7 +84,7 @@ describe('a look at executions', () => {
     await expect(app.executions.list({ cursor: 'nonsense' })).rejects.toThrow(/not one that list\(\) returned/);
   });
 
-  it('shows where a run stands: file, line, stack, locals and what it waits for', async () => {
+  it('shows where a run is: file, line, stack, locals and what it waits for', async () => {
     const { id } = await app.executions.start('order', { n: 7 });
     await eventually(async () => expect((await app.executions.inspect(id)).branches[0]?.waitsFor).toMatch(/signal "approval"/));
     const inspection = await app.executions.inspect(id);
@@ -99,7 +99,7 @@ describe('a look at executions', () => {
     expect(await app.executions.result(id, { timeout: '10s' })).toEqual({ total: 70, ok: true });
   });
 
-  it('shows of a run that ended why, and the line of its fault', async () => {
+  it('shows why a run failed, and the line of the error', async () => {
     const { id } = await app.executions.start('faulty');
     await expect(app.executions.result(id, { timeout: '10s' })).rejects.toMatchObject({ code: 'RHYTHM_EXECUTION_FAILED' });
     const { text } = await app.executions.inspect(id);
@@ -118,7 +118,7 @@ describe('a look at executions', () => {
     expect(cancelled).not.toMatch(/waits for|retry/);
   });
 
-  it('shows the tree of a run, children with ids of their own among it', async () => {
+  it('shows the tree of a run, including children with ids of their own', async () => {
     const { id } = await app.executions.start('shop', { n: 3, id: 'own-id' });
     await app.signals.send('own-id', 'approval', { ok: true });
     await app.executions.result(id, { timeout: '10s' });
@@ -126,7 +126,7 @@ describe('a look at executions', () => {
     expect(tree).toMatchObject({ id, children: [{ id: 'own-id', name: 'order', children: [{ name: 'price', status: 'completed' }] }] });
   });
 
-  it('tells what happened, when and where', async () => {
+  it('shows what happened, when and where', async () => {
     const { id } = await app.executions.start('order', { n: 2 });
     await app.signals.send(id, 'approval', { ok: false });
     await app.executions.result(id, { timeout: '10s' });
@@ -136,8 +136,8 @@ describe('a look at executions', () => {
     expect(kinds.at(-1)).toBe('completed');
     expect(kinds).toEqual(expect.arrayContaining(['started', 'step-created', 'step-completed', 'log']));
     expect(history.find((entry) => entry.kind === 'completed')?.workerId).toBeTruthy();
-    await expect(app.executions.history('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(app.executions.tree('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(app.executions.inspect('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.history('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.tree('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.inspect('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 });

@@ -1,4 +1,4 @@
-// A failed child is retried by itself, and its failed parent afterwards: the parent takes what the child has come to by then.
+// A failed child is retried by itself, and its failed parent afterwards: the parent takes the outcome that the child has by then.
 
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -6,7 +6,7 @@ import { Task } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
-/** What the step does next: it fails, works, or waits until it is let go. */
+/** What the step does next: it fails, works, or waits until it is released. */
 let next: 'fail' | 'work' | 'wait' = 'fail';
 let runs = 0;
 /** The steps that wait. */
@@ -62,7 +62,7 @@ describe('a retry of a failed child', () => {
       expect(await status(id)).toBe('running');
       expect(waiting).toHaveLength(1);
     });
-  const letGo = (how: typeof next) => {
+  const release = (how: typeof next) => {
     next = how;
     for (const resolve of waiting.splice(0)) resolve();
   };
@@ -82,7 +82,7 @@ describe('a retry of a failed child', () => {
     expect(runs).toBe(2);
   });
 
-  it('that fails again is run once more by the retry of the parent', async () => {
+  it('that fails again is run again by the retry of the parent', async () => {
     const id = await failed('calls-task');
     await retry(`${id}:1`, 'fail');
     await fails(`${id}:1`);
@@ -97,12 +97,12 @@ describe('a retry of a failed child', () => {
     await running(`${id}:1`);
     await app.executions.retry(id);
     await eventually(async () => expect(await status(id)).toBe('suspended'));
-    letGo('work');
+    release('work');
     expect(await result(id)).toBe('run 2');
     expect(runs).toBe(2);
   });
 
-  it('may come several times before the parent is retried', async () => {
+  it('may happen several times before the parent is retried', async () => {
     const id = await failed('calls-task');
     for (let n = 0; n < 2; n++) {
       await retry(`${id}:1`, 'fail');
@@ -120,24 +120,24 @@ describe('a retry of a failed child', () => {
     await retry(`${id}:1`, 'wait');
     await running(`${id}:1`);
     await app.executions.retry(id);
-    letGo('fail');
+    release('fail');
     await expect(result(id)).rejects.toThrow('run 2 failed');
     await retry(id, 'work');
     expect(await result(id)).toBe('run 3');
   });
 
-  it('that is cancelled while it runs again is what its parent is told', async () => {
+  it('that is cancelled while it runs again is the outcome for its parent', async () => {
     const id = await failed('calls-task');
     await retry(`${id}:1`, 'wait');
     await running(`${id}:1`);
     await app.executions.cancel(`${id}:1`, { reason: 'not that one' });
     await eventually(async () => expect(await status(`${id}:1`)).toBe('cancelled'));
-    letGo('work');
+    release('work');
     await app.executions.retry(id);
     await expect(result(id)).rejects.toThrow('not that one');
   });
 
-  it.each(['calls-workflow', 'calls-own-id'])('goes through all levels (%s)', async (name) => {
+  it.each(['calls-workflow', 'calls-own-id'])('works through all levels (%s)', async (name) => {
     const own = `own-${runs}-${name}`;
     const top = await failed(name, { id: own });
     const middle = name === 'calls-own-id' ? own : `${top}:1`;
@@ -151,7 +151,7 @@ describe('a retry of a failed child', () => {
     expect(await status(middle)).toBe('completed');
   });
 
-  it.each(['calls-workflow', 'calls-own-id'])('goes through all levels while the leaf runs (%s)', async (name) => {
+  it.each(['calls-workflow', 'calls-own-id'])('works through all levels while the leaf runs (%s)', async (name) => {
     const own = `own-running-${name}`;
     const top = await failed(name, { id: own });
     const middle = name === 'calls-own-id' ? own : `${top}:1`;
@@ -159,7 +159,7 @@ describe('a retry of a failed child', () => {
     await running(`${middle}:1`);
     await app.executions.retry(middle);
     await app.executions.retry(top);
-    letGo('work');
+    release('work');
     expect(await result(top)).toBe('run 2');
     expect(runs).toBe(2);
   });
@@ -174,7 +174,7 @@ describe('a retry of a failed child', () => {
     expect(await result(top)).toBe('run 2');
   });
 
-  it('whose failure the parent has dealt with tells it nothing, and a retry of the parent does not run it', async () => {
+  it('whose failure the parent has handled does not affect the parent, and a retry of the parent does not run it', async () => {
     const { id } = await app.executions.start('catches');
     await eventually(async () => expect((await app.executions.inspect(id)).branches[0]?.waitsFor).toMatch(/signal "go"/));
     await retry(`${id}:1`, 'fail');
@@ -188,12 +188,12 @@ describe('a retry of a failed child', () => {
     expect(runs).toBe(3);
   });
 
-  it('whose parent is paused and has not seen the failure is what the parent goes on with', async () => {
+  it('whose parent is paused and has not received the failure is what the parent continues with', async () => {
     next = 'wait';
     const { id } = await app.executions.start('calls-task');
     await running(`${id}:1`);
     await app.executions.pause(id);
-    letGo('fail');
+    release('fail');
     await fails(`${id}:1`);
     await retry(`${id}:1`, 'work');
     await result(`${id}:1`);

@@ -24,15 +24,15 @@ class Reminders {
   readonly sent = new Map<string, number>();
   private readonly open = new Map<string, () => void>();
 
-  /** Takes until it is let go: meanwhile nobody waits for the payment. */
+  /** Runs until it is released: no wait for the payment is open in the meantime. */
   @Task('remind')
   async remind({ run, reminders }: { run: string; reminders: number }): Promise<void> {
-    const letGo = reminders === 1 ? new Promise<void>((resolve) => this.open.set(run, resolve)) : undefined;
+    const released = reminders === 1 ? new Promise<void>((resolve) => this.open.set(run, resolve)) : undefined;
     this.sent.set(run, reminders);
-    await letGo;
+    await released;
   }
 
-  letGo(run: string): void {
+  release(run: string): void {
     this.open.get(run)?.();
   }
 }
@@ -88,7 +88,7 @@ describe('a signal', () => {
     expect(await result(id)).toEqual([1, 2, 3]);
   });
 
-  it('with the same key counts once', async () => {
+  it('with the same key is stored once', async () => {
     const { id } = await app.executions.start('three');
     expect((await app.signals.send(id, 'go', 'a', { key: 'k1' })).accepted).toBe(true);
     expect((await app.signals.send(id, 'go', 'again', { key: 'k1' })).accepted).toBe(false);
@@ -97,12 +97,12 @@ describe('a signal', () => {
     expect(await result(id)).toEqual(['a', 'b', 'c']);
   });
 
-  it('that never comes is a TimeoutError in the flow', async () => {
+  it('that never arrives is a TimeoutError in the flow', async () => {
     const { id } = await app.executions.start('patient');
     expect(await result(id)).toBe('TimeoutError');
   });
 
-  it('is not eaten by the loser of a race', async () => {
+  it('is not taken by the loser of a race', async () => {
     const { id } = await app.executions.start('race');
     await eventually(async () => expect((await app.executions.inspect(id)).branches[0]?.stack[0]?.line).toBe(3));
     await app.signals.send(id, 'go', 'mine');
@@ -116,7 +116,7 @@ describe('a signal', () => {
       const { id } = await app.executions.start(name);
       await eventually(() => expect(reminders.sent.get(id)).toBe(1));
       await app.signals.send(id, 'paid', { by: 'kim' });
-      reminders.letGo(id);
+      reminders.release(id);
       expect(await result(id)).toBe(1);
     },
   );
@@ -128,7 +128,7 @@ describe('a signal', () => {
     await expect(app.signals.send('x', 'go', 1, { kee: 'k' } as object)).rejects.toThrow(/Did you mean "key"/);
   });
 
-  // Nobody serves this queue until a worker for it is started, so that everything queued there is taken by one claim.
+  // No worker serves this queue before one is started for it, so that one claim takes everything that is queued there.
   const serve = (queue: string) => startApp(database, { worker: { queues: [queue] } }, { providers: [Tasks] });
   const refusal = {
     code: 'RHYTHM_SIGNAL_TO_TASK',
@@ -142,7 +142,7 @@ describe('a signal', () => {
     await expect(app.signals.send('a-task', 'go', 1, { key: 'k' })).rejects.toMatchObject(refusal);
     const run = await app.app.get(DataSource).transaction(async (manager) => {
       await expect(app.signals.send('a-task', 'go', 1, { manager })).rejects.toMatchObject(refusal);
-      // Nothing was written, and the transaction goes on.
+      // Nothing was written, and the transaction continues.
       return app.executions.start('one', undefined, { manager });
     });
     await app.signals.send(run.id, 'go', 'after the refusal');
@@ -160,7 +160,7 @@ describe('a signal', () => {
     await expect(app.signals.send(`${id}:1`, 'go')).rejects.toThrow(`The workflow that called it is "${id}".`);
   });
 
-  it('that was sent before a task of that id exists does not keep the task from running, and is dropped', async () => {
+  it('that was sent before a task with that id exists does not keep the task from running, and is dropped', async () => {
     await app.app.get(DataSource).transaction(async (manager) => {
       expect(await app.signals.send('early-task', 'go', 1, { manager })).toMatchObject({ known: false });
       await app.executions.start('double', 4, { id: 'early-task', queue: 'later' });

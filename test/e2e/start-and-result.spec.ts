@@ -36,7 +36,7 @@ describe('an application with Rhythm', () => {
     return booted;
   };
 
-  it('runs a workflow that calls a task, and answers its result', async () => {
+  it('runs a workflow that calls a task, and returns its result', async () => {
     const { executions } = await app();
     const { id, created } = await executions.start('greet', { n: 21 });
     expect(created).toBe(true);
@@ -56,7 +56,7 @@ describe('an application with Rhythm', () => {
     expect(await executions.result(id, { timeout: '10s' })).toEqual([8, 'parent-1']);
   });
 
-  it('answers undefined for a run that returns nothing', async () => {
+  it('returns undefined for a run that returns nothing', async () => {
     const { executions } = await app();
     const { id } = await executions.start('nothing');
     expect(await executions.result(id, { timeout: '10s' })).toBeUndefined();
@@ -73,7 +73,7 @@ describe('an application with Rhythm', () => {
     expect((await executions.get(id)).status).toBe('failed');
   });
 
-  it('gives up waiting after the timeout, while the run goes on', async () => {
+  it('stops waiting after the timeout, while the run continues', async () => {
     const { executions } = await app();
     const { id } = await executions.start('sleepy');
     await expect(executions.result(id, { timeout: 50 })).rejects.toMatchObject({ code: 'RHYTHM_RESULT_TIMEOUT', executionId: id });
@@ -90,7 +90,7 @@ describe('an application with Rhythm', () => {
     await expect(waiting).rejects.toThrow('no longer needed');
   });
 
-  it('gives the same run back for the same id and input, and refuses another input', async () => {
+  it('returns the same run for the same id and input, and refuses a different input', async () => {
     const { executions } = await app();
     const first = await executions.start('echo', { a: 1, b: 2 }, { id: 'once' });
     const again = await executions.start('echo', { b: 2, a: 1 }, { id: 'once' });
@@ -116,7 +116,7 @@ describe('an application with Rhythm', () => {
     });
   });
 
-  it('says that it started a run only when it did, also while the last run of that id is being removed', async () => {
+  it('reports that it started a run only when it did, even while the last run with that id is being removed', async () => {
     const { executions } = await app();
     for (let round = 0; round < 100; round++) {
       const id = `removed-${round % 5}`;
@@ -127,7 +127,7 @@ describe('an application with Rhythm', () => {
         executions.start('echo', round % 5, { id }),
         executions.startMany([{ name: 'echo', input: round % 5, options: { id } }]).then(([one]) => one!),
       ]);
-      // Whoever found the run that was removed told the truth of that moment; one that was created is there.
+      // A start that found the run before its removal was right at that moment; a run that was created exists.
       if (started.some(({ created }) => created)) expect(await executions.result(id, { timeout: '10s' })).toBe(round % 5);
       else await expect(executions.get(id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
     }
@@ -151,7 +151,7 @@ describe('an application with Rhythm', () => {
     expect(JSON.stringify(output)).toBe(JSON.stringify(input));
   });
 
-  it('refuses what it cannot start, and says what to do', async () => {
+  it('refuses what it cannot start, with advice', async () => {
     const { executions } = await app();
     await expect(executions.start('gret')).rejects.toMatchObject({
       code: 'RHYTHM_UNKNOWN_WORKFLOW',
@@ -176,11 +176,11 @@ describe('an application with Rhythm', () => {
     await expect(executions.start('echo', {}, { timeout: 0 })).rejects.toThrow(/options\.timeout: a timeout of 0 .* leave it out/);
     await expect(executions.start('echo', {}, { priority: 40_000 })).rejects.toThrow(/must be between -32768 and 32767/);
     await expect(executions.start('echo', {}, { version: 'abcdef0' })).rejects.toMatchObject({ code: 'RHYTHM_UNKNOWN_VERSION' });
-    await expect(executions.get('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
-    await expect(executions.result('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(executions.get('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(executions.result('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 
-  it('starts later when asked to', async () => {
+  it('starts later on request', async () => {
     const { executions, scheduler } = await app();
     const before = Date.now();
     const { id } = await executions.start('echo', 1, { delay: 300 });
@@ -191,7 +191,7 @@ describe('an application with Rhythm', () => {
     expect(Date.now() - before).toBeGreaterThanOrEqual(395);
   });
 
-  it('lets those who wait go when it shuts down', async () => {
+  it('rejects waiting calls when it shuts down', async () => {
     const other = await startApp(database, { role: 'api' });
     const { id } = await other.executions.start('sleepy');
     const waiting = expect(other.executions.result(id)).rejects.toMatchObject({ code: 'RHYTHM_SHUTTING_DOWN' });

@@ -1,4 +1,4 @@
-// A real Nest application with Rhythm in it, for one test; closed when the file ends.
+// A real Nest application with Rhythm, for one test; closed at the end of the file.
 
 import { afterAll } from '@jest/globals';
 import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
@@ -24,7 +24,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export const SILENT = { log() {}, warn() {}, error() {} };
 
 const open = new Set<TestApp>();
@@ -32,7 +32,7 @@ afterAll(async () => {
   for (const app of open) await app.close();
 });
 
-/** Small and quick: few connections, short polls. */
+/** Few connections and short polls. */
 export function quickOptions(database: Pick<TestDatabase, 'url' | 'schema'>, options: RhythmModuleOptions = {}): RhythmModuleOptions {
   const { worker, database: given, ...rest } = options;
   return {

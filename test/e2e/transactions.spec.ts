@@ -1,4 +1,4 @@
-// Start, signal and cancel inside the caller's own transaction: they exist if it commits, and only then.
+// Start, signal and cancel in a transaction of the caller: they take effect if and only if it commits.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -49,7 +49,7 @@ describe('a transaction of the caller', () => {
 
   it('starts a run together with the rows it writes', async () => {
     const id = await source.transaction(async (manager) => {
-      await manager.save(Note, { text: 'beside' });
+      await manager.save(Note, { text: 'other' });
       const started = await app.executions.start('echo', { ok: true }, { manager });
       await expect(app.executions.get(started.id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
       return started.id;
@@ -57,7 +57,7 @@ describe('a transaction of the caller', () => {
     expect(await app.executions.result(id, { timeout: '10s' })).toEqual({ ok: true });
   });
 
-  it('writes its rows once when it is sent twice at once', async () => {
+  it('writes its rows once when the same start is made twice at the same time', async () => {
     const place = () =>
       source.transaction(async (manager) => {
         const { id, created } = await app.executions.start('echo', 'twice', { id: 'sent-twice', manager });
@@ -95,7 +95,7 @@ describe('a transaction of the caller', () => {
     await expect(app.executions.result('waits-2', { timeout: '10s' })).rejects.toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
-  it('holds nobody up while it stays open', async () => {
+  it('does not block others while it is open', async () => {
     const runner = source.createQueryRunner();
     await runner.startTransaction();
     try {
@@ -108,26 +108,26 @@ describe('a transaction of the caller', () => {
     }
   });
 
-  it('holds up its twin, and no start beside the twin', async () => {
+  it('blocks a start with the same id, and no other start', async () => {
     const runner = source.createQueryRunner();
     await runner.startTransaction();
-    let twins: Promise<unknown> = Promise.resolve();
+    let equalStarts: Promise<unknown> = Promise.resolve();
     try {
-      await app.executions.start('echo', 1, { id: 'twin', manager: runner.manager });
-      twins = Promise.all([app.executions.start('echo', 1, { id: 'twin' }), app.executions.start('echo', 1, { id: 'twin' })]);
-      const { id } = await app.executions.start('echo', 'beside');
-      expect(await app.executions.result(id, { timeout: '5s' })).toBe('beside');
+      await app.executions.start('echo', 1, { id: 'same', manager: runner.manager });
+      equalStarts = Promise.all([app.executions.start('echo', 1, { id: 'same' }), app.executions.start('echo', 1, { id: 'same' })]);
+      const { id } = await app.executions.start('echo', 'other');
+      expect(await app.executions.result(id, { timeout: '5s' })).toBe('other');
     } finally {
       await runner.commitTransaction();
       await runner.release();
     }
-    expect(await twins).toEqual([
-      { id: 'twin', created: false },
-      { id: 'twin', created: false },
+    expect(await equalStarts).toEqual([
+      { id: 'same', created: false },
+      { id: 'same', created: false },
     ]);
   });
 
-  it('keeps a run that it was given back from being removed before it ends', async () => {
+  it('keeps a run that its start returned from being removed before it ends', async () => {
     await app.executions.start('echo', 1, { id: 'given-back' });
     await app.executions.result('given-back', { timeout: '10s' });
     let removing: Promise<void> | undefined;
@@ -158,7 +158,7 @@ describe('a transaction of the caller', () => {
     });
   });
 
-  it('must be on the database of Rhythm, also when another one has its tables too', async () => {
+  it('must be on the database of Rhythm, even when another database has its tables too', async () => {
     const theirs = await startApp(other, { flows: FLOWS.slice(0, 1) });
     const foreign = source.transaction((manager) => theirs.executions.start('echo', {}, { manager }));
     await expect(foreign).rejects.toMatchObject({ code: 'RHYTHM_FOREIGN_TRANSACTION' });

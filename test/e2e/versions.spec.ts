@@ -13,7 +13,7 @@ const V2 = {
 describe('versions of a workflow', () => {
   const database = useTestDatabase();
 
-  it('are pinned at start, live side by side, and roll back only on purpose', async () => {
+  it('are pinned at start, exist side by side, and roll back only by activate', async () => {
     const before = await startApp(database, { flows: [V1] });
     const old = await before.executions.start('order', undefined, { id: 'old' });
     await eventually(async () => expect((await before.executions.get('old')).status).toBe('suspended'));
@@ -23,7 +23,7 @@ describe('versions of a workflow', () => {
     const [current, former] = await after.definitions.versions('order');
     expect([current?.source, former?.source]).toEqual([V2.source, V1.source]);
 
-    // The old pod still starts its own text; a process without the flow starts the current one.
+    // The old pod still starts its own version; a process without the flow starts the current one.
     const late = await before.executions.start('order', undefined, { id: 'late' });
     const api = await startApp(database, { role: 'api' });
     const bare = await api.executions.start('order', undefined, { id: 'bare' });

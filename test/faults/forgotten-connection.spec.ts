@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { newId, Store } from '../../libs/store/index.js';
-import { StartBatcher } from '../../src/execution/start.batcher.js';
+import { StartBatcher } from '../../src/execution/start-batcher.js';
 import { useTestDatabase } from '../support/index.js';
 import { Wire } from './proxy.js';
 
@@ -11,7 +11,7 @@ const IDLE_MS = 20;
 describe('a start after a quiet time', () => {
   const database = useTestDatabase();
 
-  it('does not trust a connection that was idle for longer than database.idleTimeoutSecs', async () => {
+  it('does not trust a connection that was idle for longer than database.idleTimeout', async () => {
     const wire = await Wire.to(database.url);
     const store = await Store.open({ url: wire.url, schema: database.schema, idleTimeoutMs: IDLE_MS, answerTimeoutMs: 1_000 });
     try {

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { Task, WorkerHost } from '../../src/index.js';
+import { RhythmEvents, Task } from '../../src/index.js';
 import { startApp, type TestApp } from '../e2e/start-app.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 
@@ -45,9 +45,7 @@ describe('late events', () => {
   beforeAll(async () => {
     const imports = [TypeOrmModule.forRoot({ type: 'postgres', url: database.url })];
     app = await startApp(database, { flows: FLOWS }, { imports, providers: [Tasks] });
-    app.app.get(WorkerHost).events.subscribe((event) => {
-      if (event.type === 'resumed') resumed++;
-    });
+    app.app.get(RhythmEvents).subscribe(['resumed'], () => resumed++);
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
   });

@@ -36,7 +36,7 @@ export class ClaimLoop extends Loop {
     private readonly giveBack: GiveBack,
     private readonly dispatcher: Dispatcher,
   ) {
-    super('claim', parts.store.link({ relaxed: true }), bells.claims, parts.events);
+    super('claim', parts.options.pollMs, parts.store.link({ relaxed: true }), bells.claims, parts.events);
     const { options, store, runtime } = parts;
     this.batch = options.claimBatch;
     this.lanes = new LaneWatch(options.pollMs, runtime);

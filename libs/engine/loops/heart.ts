@@ -35,7 +35,8 @@ export class Heart extends Loop {
     private readonly announcer: Announcer,
   ) {
     // A silent connection must be given up while there is still time to beat on another one.
-    super('heartbeat', parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), bell, parts.events);
+    const link = parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) });
+    super('heartbeat', parts.options.heartbeatMs, link, bell, parts.events);
     let report: () => void = () => undefined;
     this.declaredDead = new Promise((resolve) => {
       report = resolve;

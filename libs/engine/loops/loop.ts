@@ -10,14 +10,18 @@ export abstract class Loop {
   /** Called when the loop is stopped. */
   protected readonly subscriptions: (() => void)[] = [];
   private finished: Promise<void> = Promise.resolve();
+  private readonly status: { name: string; everyMs: number; passes: number };
 
   protected constructor(
-    /** Names the loop in problem events. */
-    private readonly name: string,
+    name: string,
+    /** The longest wait between two passes when nothing fails and nothing rings. */
+    everyMs: number,
     protected readonly link: Link,
     protected readonly bell: Doorbell,
     protected readonly events: EngineEvents,
-  ) {}
+  ) {
+    this.status = { name, everyMs, passes: 0 };
+  }
 
   /** Begins, with a first pass after this many milliseconds. */
   start(firstAfterMs = 0): void {
@@ -48,20 +52,24 @@ export abstract class Loop {
   protected async end(): Promise<void> {}
 
   private async run(firstAfterMs: number): Promise<void> {
+    const { status } = this;
+    this.events.emit({ type: 'loop-started', loop: status });
     let waitMs = firstAfterMs;
     while (this.running) {
       if (waitMs > 0) {
         await this.bell.wait(waitMs);
         if (!this.running) break;
       }
+      status.passes++;
       try {
         waitMs = await this.pass();
       } catch (error) {
         // A loop that is being stopped has lost its connection on purpose.
-        if (this.running) this.events.emit({ type: 'problem', where: this.name, error });
+        if (this.running) this.events.emit({ type: 'problem', where: status.name, error });
         waitMs = this.retryAfterMs(error);
       }
     }
     await this.end();
+    this.events.emit({ type: 'loop-stopped', loop: status });
   }
 }

@@ -39,7 +39,7 @@ export class TimerLoop extends Loop {
     bell: Doorbell,
     private readonly announcer: Announcer,
   ) {
-    super('timers', parts.store.link(), bell, parts.events);
+    super('timers', parts.options.pollMs, parts.store.link(), bell, parts.events);
     // Scheduled by another process. What this worker schedules rings the bell when it is written.
     this.subscriptions.push(parts.store.hints.on('timer', () => bell.ring()));
   }

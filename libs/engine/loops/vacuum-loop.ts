@@ -25,7 +25,7 @@ export class VacuumLoop extends Loop {
     events: EngineEvents,
     runtime: Runtime,
   ) {
-    super('vacuum', store.link(), new Doorbell(runtime), events);
+    super('vacuum', everyMs, store.link(), new Doorbell(runtime), events);
   }
 
   override start(): void {

@@ -5,7 +5,7 @@ import { type DynamicModule, Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { setProcessFlags } from '../../config/flags.js';
 import { RhythmModule } from '../../rhythm.module.js';
-import { Task } from '../../tasks/task.decorator.js';
+import { Task } from '../../tasks/task-decorator.js';
 import { type CliContext, EXIT } from '../command.js';
 import { NotesLogger } from '../notes-logger.js';
 

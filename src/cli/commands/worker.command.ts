@@ -5,7 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { setProcessFlags } from '../../config/flags.js';
 import type { SettingOptions } from '../../config/schema.js';
-import { RHYTHM_SETTINGS } from '../../rhythm.module-definition.js';
+import { RHYTHM_SETTINGS } from '../../module-options.js';
 import { type CliCommand, EXIT } from '../command.js';
 import { loadRootModule } from '../load-app.js';
 import { NotesLogger } from '../notes-logger.js';

@@ -1,14 +1,7 @@
-// Waits for executions to end: woken by hints, with one coalesced look for all waiters behind them.
+// Waits for executions to end: woken by hints, and by one poll for all waiters together.
 
-import { ANY, readResults, type Store } from '../../libs/store/index.js';
-import {
-  ExecutionCancelledError,
-  ExecutionFailedError,
-  ExecutionNotFoundError,
-  ResultTimeoutError,
-  RhythmError,
-  type StoredError,
-} from '../errors.js';
+import { ANY, isEnded, readResults, type Store } from '../../libs/store/index.js';
+import { ExecutionCancelledError, ExecutionFailedError, ExecutionNotFoundError, ResultTimeoutError, RhythmError } from '../errors.js';
 import { parse } from './execution.js';
 
 /** How long to wait for a result. */
@@ -25,20 +18,20 @@ interface Waiter {
 
 type ResultRow = Awaited<ReturnType<typeof readResults>>[number];
 
-// A look is one primary-key read for all waiters together. It backs off while nothing ends, and hints cut the wait short.
-const FIRST_LOOK_MS = 20;
-const LAST_LOOK_MS = 1_000;
+// A poll is one read by primary key for all waiters together. Polls become rarer while nothing ends, and a hint triggers one at once.
+const FIRST_POLL_MS = 20;
+const LONGEST_POLL_MS = 1_000;
 const MAX_IDS = 1_000;
 
 /** The waiters of one process. */
 export class ResultWaiter {
   private readonly waiters = new Map<string, Set<Waiter>>();
   private timer: NodeJS.Timeout | undefined;
-  private interval = FIRST_LOOK_MS;
-  private looking = false;
-  private lookAgain = false;
+  private interval = FIRST_POLL_MS;
+  private isPolling = false;
+  private pollAgain = false;
   private closed = false;
-  private forget: (() => void) | undefined;
+  private unsubscribe: (() => void) | undefined;
 
   constructor(private readonly store: Store) {}
 
@@ -46,28 +39,27 @@ export class ResultWaiter {
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<unknown> {
     const row = await this.ended(id, timeoutMs, signal);
     if (row.status === 'completed') return parse(row.output);
-    const error = row.error as unknown as StoredError | null;
-    if (row.status === 'cancelled') throw new ExecutionCancelledError(id, error?.message);
-    throw new ExecutionFailedError(id, error ?? { name: 'Error', message: 'unknown error' });
+    if (row.status === 'cancelled') throw new ExecutionCancelledError(id, row.error?.message);
+    throw new ExecutionFailedError(id, row.error ?? { name: 'Error', message: 'unknown error' });
   }
 
-  /** Lets everyone who still waits go with an error. */
+  /** Rejects everything that still waits. */
   close(): void {
     this.closed = true;
-    this.forget?.();
+    this.unsubscribe?.();
     clearTimeout(this.timer);
     for (const set of [...this.waiters.values()]) for (const waiter of [...set]) waiter.fail(shuttingDown());
   }
 
   private ended(id: string, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<ResultRow> {
     if (this.closed) return Promise.reject(shuttingDown());
-    // From the first that waits on: a process that waits for nothing is not told of every end.
-    this.forget ??= this.store.hints.on('ended', (each) => {
-      if (each === ANY ? this.waiters.size > 0 : this.waiters.has(each)) void this.look();
+    // Not before the first wait: a process that waits for nothing should not be notified of every end.
+    this.unsubscribe ??= this.store.hints.on('ended', (each) => {
+      if (each === ANY ? this.waiters.size > 0 : this.waiters.has(each)) void this.poll();
     });
     return new Promise((resolve, reject) => {
       let timeout: NodeJS.Timeout | undefined;
-      const leave = () => {
+      const stop = () => {
         clearTimeout(timeout);
         signal?.removeEventListener('abort', onAbort);
         const set = this.waiters.get(id);
@@ -77,53 +69,53 @@ export class ResultWaiter {
       const waiter: Waiter = {
         status: 'pending',
         settle(row) {
-          leave();
+          stop();
           row ? resolve(row) : reject(new ExecutionNotFoundError(id));
         },
         fail(error) {
-          leave();
+          stop();
           reject(error);
         },
       };
       const onAbort = () => waiter.fail(signal?.reason);
       if (signal?.aborted) return reject(signal.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
-      // A timeout beyond what a timer can hold is no timeout a process would live to see.
+      // setTimeout cannot wait longer, and no process lives that long.
       if (timeoutMs !== undefined && timeoutMs < 2 ** 31) {
         timeout = setTimeout(() => waiter.fail(new ResultTimeoutError(id, waiter.status, timeoutMs)), timeoutMs);
       }
       this.waiters.set(id, (this.waiters.get(id) ?? new Set()).add(waiter));
-      this.interval = FIRST_LOOK_MS;
-      void this.look();
+      this.interval = FIRST_POLL_MS;
+      void this.poll();
     });
   }
 
-  private async look(): Promise<void> {
-    // A hint that comes during a look may be of something that look did not see.
-    if (this.looking) {
-      this.lookAgain = true;
+  private async poll(): Promise<void> {
+    // A hint that arrives during a poll may be about an end that the poll did not see.
+    if (this.isPolling) {
+      this.pollAgain = true;
       return;
     }
-    this.looking = true;
+    this.isPolling = true;
     clearTimeout(this.timer);
     this.store.hints.awaitEnds();
     do {
-      this.lookAgain = false;
+      this.pollAgain = false;
       const ids = [...this.waiters.keys()];
-      for (let from = 0; from < ids.length; from += MAX_IDS) await this.lookAt(ids.slice(from, from + MAX_IDS));
-    } while (this.lookAgain);
-    this.looking = false;
+      for (let from = 0; from < ids.length; from += MAX_IDS) await this.read(ids.slice(from, from + MAX_IDS));
+    } while (this.pollAgain);
+    this.isPolling = false;
     if (this.waiters.size === 0 || this.closed) return;
-    this.timer = setTimeout(() => void this.look(), this.interval);
-    this.interval = Math.min(this.interval * 1.5, LAST_LOOK_MS);
+    this.timer = setTimeout(() => void this.poll(), this.interval);
+    this.interval = Math.min(this.interval * 1.5, LONGEST_POLL_MS);
   }
 
-  private async lookAt(ids: string[]): Promise<void> {
+  private async read(ids: string[]): Promise<void> {
     let rows: ResultRow[];
     try {
       rows = await readResults(this.store.db, ids);
     } catch {
-      // The database is away; whoever waits goes on waiting, and its own timeout bounds that.
+      // The database cannot be reached; the waiters go on waiting, within their own timeouts.
       return;
     }
     const found = new Map(rows.map((row) => [row.id, row]));
@@ -131,7 +123,7 @@ export class ResultWaiter {
       const row = found.get(id);
       for (const waiter of [...(this.waiters.get(id) ?? [])]) {
         if (row) waiter.status = row.status;
-        if (!row || ['completed', 'failed', 'cancelled'].includes(row.status)) waiter.settle(row);
+        if (!row || isEnded(row.status)) waiter.settle(row);
       }
     }
   }
@@ -140,6 +132,6 @@ export class ResultWaiter {
 function shuttingDown(): RhythmError {
   return new RhythmError(
     'RHYTHM_SHUTTING_DOWN',
-    'The application is shutting down and waits no longer; the execution goes on. Ask again from a process that lives.',
+    'The application is shutting down and stops waiting; the execution continues. Call result() in another process.',
   );
 }

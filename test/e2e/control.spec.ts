@@ -59,7 +59,7 @@ describe('an execution', () => {
   });
   const status = async (id: string) => (await app.executions.get(id)).status;
 
-  it('that is cancelled may clean up, and ends as cancelled with all it called', async () => {
+  it('that is cancelled can clean up, and ends as cancelled with everything it called', async () => {
     calls.length = 0;
     const { id } = await app.executions.start('family');
     await eventually(async () => expect((await app.executions.tree(id)).children).toHaveLength(2));
@@ -76,7 +76,7 @@ describe('an execution', () => {
     expect(aborted).toHaveLength(1);
   });
 
-  it.each(['cleans-up', 'cleans-up-quietly', 'waits'])('that is cancelled (%s) says why for ever', async (name) => {
+  it.each(['cleans-up', 'cleans-up-quietly', 'waits'])('that is cancelled (%s) keeps the reason', async (name) => {
     const { id } = await app.executions.start(name);
     await eventually(async () => expect(await status(id)).toBe('suspended'));
     await app.executions.cancel(id, { reason: 'the customer left' });
@@ -87,15 +87,15 @@ describe('an execution', () => {
     expect((await app.executions.get(id)).error?.message).toBe('the customer left');
   });
 
-  it('that has ended stays as it is when it is cancelled', async () => {
+  it('that has ended is not changed by a cancel', async () => {
     const { id } = await app.executions.start('note', { what: 'done' });
     await app.executions.result(id, { timeout: '10s' });
     await app.executions.cancel(id);
     expect(await status(id)).toBe('completed');
-    await expect(app.executions.cancel('nobody')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
+    await expect(app.executions.cancel('missing')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
   });
 
-  it('that is paused does not move until it is resumed', async () => {
+  it('that is paused does nothing until it is resumed', async () => {
     const { id } = await app.executions.start('waits');
     await eventually(async () => expect(await status(id)).toBe('suspended'));
     await app.executions.pause(id);
@@ -105,7 +105,7 @@ describe('an execution', () => {
     await expect(app.executions.result(id, { timeout: 400 })).rejects.toMatchObject({
       code: 'RHYTHM_RESULT_TIMEOUT',
       status: 'paused',
-      message: expect.stringMatching(/it is paused and does not move\. .*resume\(id\)/),
+      message: expect.stringMatching(/It is paused: .*resume\(id\)/),
     });
     await app.executions.resume(id);
     expect(await app.executions.result(id, { timeout: '10s' })).toBe('on');
@@ -141,7 +141,7 @@ describe('an execution', () => {
     });
   });
 
-  it('that failed as a task runs again', async () => {
+  it('that is a failed task runs again', async () => {
     bankIsDown = true;
     const { id } = await app.executions.start('bank');
     await expect(app.executions.result(id, { timeout: '10s' })).rejects.toThrow(/the bank is down/);

@@ -1,10 +1,10 @@
-// `@Task` where it cannot work says what is missing.
+// `@Task` where it cannot work: the error says what is missing.
 
 import { describe, expect, it } from '@jest/globals';
-import { Task } from './task.decorator.js';
+import { Task } from './task-decorator.js';
 
 describe('@Task', () => {
-  it('compiled as a decorator of the later standard names the switch that is missing', () => {
+  it('compiled as a decorator of the later standard names the compiler option that is missing', () => {
     const decorate = Task('greet') as unknown as (value: unknown, context: unknown) => void;
     expect(() => decorate(() => 'Hello', { kind: 'method', name: 'greet' })).toThrow(/"experimentalDecorators": true in tsconfig.json/);
   });

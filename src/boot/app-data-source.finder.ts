@@ -6,16 +6,16 @@ import { DataSource } from 'typeorm';
 import { isSameDatabase, readIdentity } from '../../libs/store/index.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { ConfigurationError } from '../errors.js';
-import { RHYTHM_OPTIONS, type RhythmModuleOptions } from '../rhythm.module-definition.js';
+import { RHYTHM_OPTIONS, type RhythmModuleOptions } from '../module-options.js';
 import type { TaskRegistry } from '../tasks/task.registry.js';
 
 /** Finds and checks the app's DataSource. */
 @Injectable()
-export class AppDataSource {
+export class AppDataSourceFinder {
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
-    @Inject(DatabaseHost) private readonly database: DatabaseHost,
-    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    private readonly database: DatabaseHost,
+    private readonly modules: ModuleRef,
   ) {}
 
   /** The DataSource, if the app has one. */
@@ -42,22 +42,22 @@ export class AppDataSource {
     const source = this.find();
     if (!source) {
       throw new ConfigurationError(
-        `Transactional tasks (${places}) need the app's own TypeORM DataSource, and there is none. Import TypeOrmModule.forRoot(…) of @nestjs/typeorm, or pass RhythmModule.forRoot({ dataSource }).`,
+        `Transactional tasks (${places}) need the app's own TypeORM DataSource, and the app has none. Import TypeOrmModule.forRoot(…) of @nestjs/typeorm, or pass RhythmModule.forRoot({ dataSource }).`,
         'RHYTHM_DATA_SOURCE_MISSING',
       );
     }
-    const theirs = await readIdentity({ rows: ({ text }) => source.query(text) });
-    const ours = await readIdentity(this.database.store.db);
-    if (!isSameDatabase(theirs, ours)) {
+    const appDatabase = await readIdentity({ rows: ({ text }) => source.query(text) });
+    const rhythmDatabase = await readIdentity(this.database.store.db);
+    if (!isSameDatabase(appDatabase, rhythmDatabase)) {
       throw new ConfigurationError(
-        `Transactional tasks (${places}) need the app's DataSource on the same database as Rhythm. The app's is "${theirs.name}", Rhythm's is "${ours.name}"; if the names are equal, the servers are not.`,
+        `Transactional tasks (${places}) need the app's DataSource to be on the same database as Rhythm. The app uses "${appDatabase.name}" and Rhythm "${rhythmDatabase.name}"; if the names are equal, the servers differ.`,
         'RHYTHM_DATA_SOURCE_FOREIGN',
       );
     }
   }
 }
 
-// By shape: the app may have its own copy of TypeORM.
+// Checked by shape: the app may have its own copy of TypeORM.
 function isDataSource(value: unknown): value is DataSource {
   return typeof value === 'object' && value !== null && 'createQueryRunner' in value;
 }

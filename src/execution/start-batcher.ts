@@ -1,4 +1,4 @@
-// Gathers single starts: while one statement is on its way, the next takes all that came meanwhile.
+// Batches single starts: while one statement runs, all further starts gather for the next.
 
 import {
   bucketOf,
@@ -10,10 +10,10 @@ import {
   type StartOutcome,
 } from '../../libs/store/index.js';
 
-// One statement carries at most this much, so that no start waits for a neighbour's megabytes.
+// The most that one statement carries, so that no start waits for the megabytes of others.
 const MAX_ROWS = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
-// Two on their way keep the database busy while Node prepares the next; more only makes the batches smaller.
+// Two in flight keep the database busy while Node prepares the next; more would only make the batches smaller.
 const IN_FLIGHT = 2;
 
 interface Waiting {
@@ -22,18 +22,18 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Turns many concurrent single starts into few statements; each keeps its own outcome and its own error. */
+/** Turns many concurrent single starts into few statements; each start has its own outcome and its own error. */
 export class StartBatcher {
   private waiting: Waiting[] = [];
   private inFlight = 0;
 
   constructor(private readonly db: Runner) {}
 
-  /** Stores one execution, together with whatever else is being started at this moment. */
+  /** Stores one execution, together with others that are being started at the same time. */
   start(execution: NewExecution): Promise<StartOutcome> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ execution, resolve, reject });
-      // After the present turn of the event loop, so that starts made in one go travel together.
+      // After the current turn of the event loop, so that starts made in it share a statement.
       if (this.waiting.length === 1) setImmediate(() => this.flush());
     });
   }
@@ -73,7 +73,7 @@ export class StartBatcher {
         waiting.resolve(outcomes[index]!);
       });
     } catch (error) {
-      // One row with a bad value fails alone: the others are stored one by one. An unknown outcome is everyone's.
+      // One row with an invalid value fails alone: the others are stored one by one. An unknown outcome is that of all.
       if (batch.length === 1 || !isDatabaseError(error)) {
         for (const waiting of batch) waiting.reject(error);
       } else {
@@ -84,8 +84,8 @@ export class StartBatcher {
 }
 
 /**
- * In the order in which rows of one statement must be locked, so that two statements never wait for each other. Fresh ids
- * are nobody else's: they stay in the order they came, which is the order in which they will run.
+ * In the order in which rows of one statement must be locked, so that two statements never wait for each other. No other
+ * statement has new ids: they stay in the order of their starts, which is the order in which they will run.
  */
 export function sortedForLocking<T>(items: readonly T[], executionOf: (item: T) => Pick<NewExecution, 'id' | 'fresh'>): T[] {
   if (items.every((item) => executionOf(item).fresh)) return [...items];

@@ -1,18 +1,19 @@
 // `@Task()`: marks a provider method as a task that flows and services can call by name.
 
+import { Reflector } from '@nestjs/core';
 import type { TaskContext } from '../../libs/engine/index.js';
 import type { TaskOptions } from './task-options.js';
 
-// Symbol.for: a task that was marked through another copy of the package (ESM beside CJS) is still found.
-const TASK_METADATA = Symbol.for('rhythm:task');
-
-/** What the decorator leaves on the method. */
+/** What the decorator stores for a method. */
 export interface TaskMark {
   name: string | undefined;
   options: TaskOptions;
 }
 
-// Fits methods of any input and result; the context may be left out.
+/** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM and CommonJS) is found. */
+export const TaskMetadata = Reflector.createDecorator<TaskMark>({ key: 'rhythm:task' });
+
+// Any input and result; the context may be left out.
 // biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose input is any type
 type TaskMethod = (input: any, context: TaskContext) => unknown;
 type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<Method>) => void;
@@ -28,19 +29,13 @@ export function Task(options: TaskOptions): TaskDecorator;
 export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOptions = {}): TaskDecorator {
   const options = typeof nameOrOptions === 'object' ? nameOrOptions : maybeOptions;
   const name = typeof nameOrOptions === 'string' ? nameOrOptions : options.name;
-  return (_target, key, descriptor) => {
-    // Decorators of the later standard are called with a method and a context object instead.
+  return (target, key, descriptor) => {
+    // A decorator of the later standard is called with a method and a context object instead.
     if (typeof (descriptor as { value?: unknown } | undefined)?.value !== 'function') {
       throw new TypeError(
         `@Task was not given a method${typeof key === 'object' ? '' : ` ("${String(key)}")`}. Put it on a method of a class, and set "experimentalDecorators": true in tsconfig.json: Nest needs it too.`,
       );
     }
-    const mark: TaskMark = { name, options };
-    Object.defineProperty(descriptor.value as object, TASK_METADATA, { value: mark, configurable: true });
+    TaskMetadata({ name, options })(target, key, descriptor);
   };
-}
-
-/** The mark of a method, if it is a task. */
-export function taskMark(method: unknown): TaskMark | undefined {
-  return typeof method === 'function' ? (method as { [TASK_METADATA]?: TaskMark })[TASK_METADATA] : undefined;
 }

@@ -1,9 +1,9 @@
-// Single starts that come together travel together, and one that cannot be stored fails alone.
+// Single starts that are made at the same time share a statement, and one that cannot be stored fails alone.
 
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { NewExecution, Runner } from '../../libs/store/index.js';
-import { StartBatcher, sortedForLocking } from './start.batcher.js';
+import { StartBatcher, sortedForLocking } from './start-batcher.js';
 
 const execution = (id: string, input?: string): NewExecution => ({ id, type: 'task', targetName: 't', queue: 'q', input });
 
@@ -22,7 +22,7 @@ function fakeStore(refused: string[] = []): Runner & { statements: string[][] } 
   };
 }
 
-// An array of texts in PostgreSQL's binary form: a head of twenty bytes, then each with its length before it.
+// An array of texts in PostgreSQL's binary format: a header of twenty bytes, then each text after its length.
 function textsOf(bytes: Buffer): string[] {
   const texts: string[] = [];
   for (let at = 20; at < bytes.length; ) {
@@ -34,7 +34,7 @@ function textsOf(bytes: Buffer): string[] {
 }
 
 describe('single starts', () => {
-  it('made at one time share a statement', async () => {
+  it('made at the same time share a statement', async () => {
     const store = fakeStore();
     const batcher = new StartBatcher(store);
     const outcomes = await Promise.all(Array.from({ length: 100 }, (_, n) => batcher.start(execution(`e${n}`))));
@@ -42,7 +42,7 @@ describe('single starts', () => {
     expect(store.statements).toHaveLength(1);
   });
 
-  it('gather while others are on their way', async () => {
+  it('gather while others are in flight', async () => {
     const store = fakeStore();
     const batcher = new StartBatcher(store);
     const all: Promise<unknown>[] = [];
@@ -55,7 +55,7 @@ describe('single starts', () => {
     expect(store.statements.length).toBeLessThan(50);
   });
 
-  it('are bounded in rows and bytes', async () => {
+  it('are limited in rows and bytes', async () => {
     const store = fakeStore();
     const batcher = new StartBatcher(store);
     const large = JSON.stringify('x'.repeat(3 * 1024 * 1024));
@@ -74,12 +74,12 @@ describe('single starts', () => {
     expect((bad as PromiseRejectedResult).reason).toMatchObject({ code: '22021' });
   });
 
-  it('are locked in one order, so that two statements never wait for each other', () => {
+  it('are locked in a fixed order, so that two statements never wait for each other', () => {
     const named = Array.from({ length: 50 }, (_, n) => ({ id: `id-${n}` }));
     expect(sortedForLocking(named, (one) => one)).toEqual(sortedForLocking([...named].reverse(), (one) => one));
   });
 
-  it('with ids that nobody else can have stay in the order they came', () => {
+  it('with new ids stay in the order in which they were made', () => {
     const fresh = Array.from({ length: 50 }, (_, n) => ({ id: `id-${n}`, fresh: true }));
     expect(sortedForLocking(fresh, (one) => one)).toEqual(fresh);
   });

@@ -1,0 +1,18 @@
+// How a service of a Rhythm module with a name is injected.
+
+import { Inject, type InjectionToken, type Type } from '@nestjs/common';
+
+/** The token of a service of the Rhythm module with this name, for `app.get(…)` and `inject: […]`. */
+export function getRhythmToken<Service>(service: Type<Service>, name = 'default'): InjectionToken<Service> {
+  // Symbol.for: two copies of the package in one process (ESM and CommonJS) have the same token.
+  return name === 'default' ? service : Symbol.for(`rhythm:${name}:${service.name}`);
+}
+
+/**
+ * Injects a service of the Rhythm module with this name: `@InjectRhythm(ExecutionService, 'reports') executions: ExecutionService`.
+ *
+ * @publicApi
+ */
+export function InjectRhythm(service: Type<unknown>, name = 'default'): ParameterDecorator & PropertyDecorator {
+  return Inject(getRhythmToken(service, name));
+}
