@@ -42,7 +42,7 @@ export class Engine {
    */
   async stop(): Promise<void> {
     this.stopped = true;
-    await within(this.replacement, GOODBYE_MS);
+    await within(this.replacement, GOODBYE_MS, this.runtime);
     await this.worker?.stop();
     this.worker = undefined;
   }

@@ -92,7 +92,7 @@ export class Worker {
     this.timers = new TimerLoop(parts, bells.timers, announcer);
     this.heart = new Heart(parts, bells.heart, held, cache, stopper, announcer);
     // Its lock belongs to a session, which a transaction pooler does not keep.
-    this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, committer, parts.events, runtime);
+    this.vacuum = new VacuumLoop(parts, writing, store.pooled ? 0 : options.vacuumMs, committer);
 
     this.held = held;
     this.cache = cache;
@@ -120,7 +120,7 @@ export class Worker {
     const graceOver = runtime.monotonicNow() + shutdownGraceMs;
     this.closing.abort();
     const claimed = this.claims.stop(Math.max(shutdownGraceMs, GOODBYE_MS));
-    await within(claimed, shutdownGraceMs);
+    await within(claimed, shutdownGraceMs, runtime);
     while (this.held.size > 0 && runtime.monotonicNow() < graceOver) await sleep(runtime, LOOK_AGAIN_MS);
     this.abortHeld();
     await claimed;
@@ -129,7 +129,7 @@ export class Worker {
     this.committer.stop();
     // A claim may have returned as late as after the grace.
     this.abortHeld();
-    if (!(await within(this.giveBackAll(), GIVE_BACK_MS))) this.problem('give back', new Error('The database did not reply.'));
+    if (!(await within(this.giveBackAll(), GIVE_BACK_MS, runtime))) this.problem('give back', new Error('The database did not reply.'));
     await this.close();
     events.emit({ type: 'worker-stopped', workerId: this.id });
   }
@@ -173,13 +173,13 @@ export class Worker {
 
   // Gives back what is held, and removes the worker: its claims are gone by then, or are found by a sweep.
   private async giveBackAll(): Promise<void> {
-    const { store } = this.parts;
+    const { store, runtime } = this.parts;
     const items = this.held.all();
     if (items.length > 0) {
       for (const item of items) item.dropped = true;
       const { claims } = this.held.begin(items);
       try {
-        const given = await giveBackItems(store.db, this.id, items, claims);
+        const given = await giveBackItems(store.db, this.id, items, claims, runtime.newFence());
         for (const queue of new Set(given.map((item) => item.queue))) store.hints.hint('work', queue);
       } catch (error) {
         // The database is away: the next sweep of another worker finds the claims of a silent worker.

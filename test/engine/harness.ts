@@ -7,6 +7,7 @@ import {
   type EngineEvent,
   type EngineOptions,
   type RunnableTask,
+  type Runtime,
   type SnapshotStore,
   StoredPrograms,
   type TaskContext,
@@ -28,6 +29,7 @@ export interface HarnessOptions {
   engine?: Partial<EngineOptions>;
   appDataSource?: DataSource;
   snapshots?: SnapshotStore;
+  runtime?: Runtime;
   /** Keep what is in the database: it belongs to another process of the same test. */
   keep?: boolean;
 }
@@ -89,9 +91,10 @@ export class Harness {
     const engine = new Engine({
       store,
       tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()], suggest: (name) => didYouMean(name, tasks.keys()) },
-      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}),
+      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}, this.options.runtime),
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
+      runtime: this.options.runtime,
       options: { pollMs: 100, heartbeatMs: 200, deadAfterMs: 1_000, shutdownGraceMs: 2_000, ...this.options.engine, ...options },
     });
     engine.events.subscribe((event) => this.events.push(event));

@@ -1,9 +1,9 @@
 // Group commit: finished work gathers while a commit is in flight, and the next commit writes all of it in one statement.
 
-import { noteExecution } from '../../store/index.js';
+import { noteExecution, within } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { Bells } from '../loops/bells.js';
-import { nextTick, sleep, type Timer } from '../runtime.js';
+import { nextTick, sleep } from '../runtime.js';
 import type { Ending, HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
 import type { Announcer } from './announcer.js';
@@ -74,12 +74,7 @@ export class Committer {
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
   async drained(withinMs: number): Promise<void> {
     if (this.inFlight + this.refused === 0) return;
-    let late: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.idle.push(resolve);
-      late = this.parts.runtime.setTimer(withinMs, resolve);
-    });
-    late?.cancel();
+    await within(new Promise<void>((resolve) => this.idle.push(resolve)), withinMs, this.parts.runtime);
   }
 
   /** From now on nothing is written: this worker was declared dead, or gave its work back. */

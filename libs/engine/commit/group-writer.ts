@@ -114,7 +114,7 @@ export class GroupWriter {
     const { store, workerId, runtime } = this.parts;
     while (!this.stopped) {
       try {
-        await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS);
+        await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS, runtime.newFence());
         return this.bells.timers.ringWithin(UNWRITABLE_MS);
       } catch (error) {
         this.problem('give back', error);
@@ -168,8 +168,10 @@ export class GroupWriter {
   ): Promise<CommitResult[]> {
     const group = new CommitGroup(works);
     const { tasks, turns } = group;
+    const { workerId, runtime } = this.parts;
     const optimistic = this.checkedGroups === 0;
-    const { outcome, claimed } = await this.writeWithChildren(db, { workerId: this.parts.workerId, tasks, turns, claims, optimistic });
+    const work = { workerId, tasks, turns, claims, optimistic, fence: runtime.newFence() };
+    const { outcome, claimed } = await this.writeWithChildren(db, work);
     const lost = outcome.turns.includes(false) || outcome.tasks.includes(false);
     this.checkedGroups = lost ? CHECKED_GROUPS : Math.max(0, this.checkedGroups - 1);
     return group.resultsOf(outcome, claimed, certain);

@@ -27,7 +27,7 @@ export class ClaimLoop extends Loop {
   private batch: number;
 
   constructor(
-    private readonly parts: WorkerParts,
+    parts: WorkerParts,
     private readonly bells: Bells,
     private readonly head: QueueHead,
     private readonly held: HeldWork,
@@ -36,7 +36,7 @@ export class ClaimLoop extends Loop {
     private readonly giveBack: GiveBack,
     private readonly dispatcher: Dispatcher,
   ) {
-    super('claim', parts.store.link({ relaxed: true }), bells.claims, parts.events);
+    super('claim', parts.store.link({ relaxed: true }), bells.claims, parts);
     const { options, store, runtime } = parts;
     this.batch = options.claimBatch;
     this.lanes = new LaneWatch(options.pollMs, runtime);

@@ -27,7 +27,7 @@ export class Heart extends Loop {
   private readonly reportDead: () => void;
 
   constructor(
-    private readonly parts: WorkerParts,
+    parts: WorkerParts,
     bell: Doorbell,
     private readonly held: HeldWork,
     private readonly cache: VmCache,
@@ -35,7 +35,7 @@ export class Heart extends Loop {
     private readonly announcer: Announcer,
   ) {
     // A silent connection must be given up while there is still time to beat on another one.
-    super('heartbeat', parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), bell, parts.events);
+    super('heartbeat', parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), bell, parts);
     let report: () => void = () => undefined;
     this.declaredDead = new Promise((resolve) => {
       report = resolve;
@@ -70,10 +70,10 @@ export class Heart extends Loop {
 
   // Claims whose reply was lost: the database has them, this worker does not know what is in them.
   private async giveBackUnknown(): Promise<void> {
-    const { workerId } = this.parts;
+    const { workerId, runtime } = this.parts;
     const unknown = this.held.unknown(await claimIds(this.link, workerId));
     if (unknown.length === 0) return;
-    const given = await giveBackClaims(this.link, workerId, unknown);
+    const given = await giveBackClaims(this.link, workerId, unknown, runtime.newFence());
     this.announcer.wake(given.map((item) => item.queue));
   }
 
@@ -109,9 +109,9 @@ export class Heart extends Loop {
 
   // A failure here does not change how long the worker has been silent: the next sweep tries again, also for what is left.
   private async recover(deadId: string, beats: number): Promise<void> {
-    const { options, events } = this.parts;
+    const { options, events, runtime } = this.parts;
     try {
-      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes);
+      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes, runtime.newFence());
       // Undefined: it was not dead, or another worker is recovering it. What that one leaves is tried again.
       if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.observed.delete(deadId);
       if (!recovered) return;

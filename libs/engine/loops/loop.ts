@@ -1,7 +1,7 @@
 // What every loop of the engine does: run a pass, wait for a ring or for the time the pass asked for, and end when told to.
 
 import { GOODBYE_MS, type Link, within } from '../../store/index.js';
-import type { EngineEvents } from '../engine-events.js';
+import type { WorkerParts } from '../engine-options.js';
 import type { Doorbell } from './doorbell.js';
 
 /** A loop with a connection of its own. Claims, timers, heartbeats and vacuum are such loops. */
@@ -16,7 +16,7 @@ export abstract class Loop {
     private readonly name: string,
     protected readonly link: Link,
     protected readonly bell: Doorbell,
-    protected readonly events: EngineEvents,
+    protected readonly parts: WorkerParts,
   ) {}
 
   /** Begins, with a first pass after this many milliseconds. */
@@ -33,7 +33,7 @@ export abstract class Loop {
     for (const unsubscribe of this.subscriptions) unsubscribe();
     this.bell.clear();
     this.bell.ring();
-    const hasEnded = await within(this.finished, withinMs);
+    const hasEnded = await within(this.finished, withinMs, this.parts.runtime);
     await this.link.close(hasEnded ? GOODBYE_MS : 0);
     await this.finished;
   }
@@ -58,7 +58,7 @@ export abstract class Loop {
         waitMs = await this.pass();
       } catch (error) {
         // A loop that is being stopped has lost its connection on purpose.
-        if (this.running) this.events.emit({ type: 'problem', where: this.name, error });
+        if (this.running) this.parts.events.emit({ type: 'problem', where: this.name, error });
         waitMs = this.retryAfterMs(error);
       }
     }

@@ -5,18 +5,16 @@ import {
   commitWork,
   dropScheduled,
   isDatabaseError,
+  isEnded,
   moveDue,
   type Overdue,
   readOverdue,
-  type Store,
   turnCommit,
   type WorkCommit,
 } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
-import type { EngineEvents } from '../engine-events.js';
-import type { EngineOptions } from '../engine-options.js';
+import type { WorkerParts } from '../engine-options.js';
 import { cancelledError, timeoutError } from '../error-data.js';
-import type { Runtime } from '../runtime.js';
 import { parentOf } from '../tasks/task-commits.js';
 import type { Doorbell } from './doorbell.js';
 import { Loop } from './loop.js';
@@ -32,11 +30,11 @@ export class TimerLoop extends Loop {
   private batch = BATCH;
 
   constructor(
-    private readonly parts: { store: Store; workerId: string; options: EngineOptions; events: EngineEvents; runtime: Runtime },
+    parts: WorkerParts,
     bell: Doorbell,
     private readonly announcer: Announcer,
   ) {
-    super('timers', parts.store.link(), bell, parts.events);
+    super('timers', parts.store.link(), bell, parts);
     // Scheduled by another process. What this worker schedules rings the bell when it is written.
     this.subscriptions.push(parts.store.hints.on('timer', () => bell.ring()));
   }
@@ -67,7 +65,7 @@ export class TimerLoop extends Loop {
     if (idle.length > 0) await dropScheduled(this.link, idle);
     settled += idle.length;
     for (const row of overdue.filter((one) => !isMoot(one))) {
-      const { tasks, turns } = await commitWork(this.link, endOf(row, workerId, runtime.wallNow()));
+      const { tasks, turns } = await commitWork(this.link, { ...endOf(row, workerId), fence: runtime.newFence() });
       if (tasks[0] || turns[0]) {
         settled++;
         this.announcer.endedByTimer(row, statusOf(row));
@@ -79,7 +77,7 @@ export class TimerLoop extends Loop {
 }
 
 function isMoot(row: Overdue): boolean {
-  const over = row.type === null || ['completed', 'failed', 'cancelled'].includes(row.status);
+  const over = row.type === null || isEnded(row.status);
   return over || (row.kind === 'start' && row.started) || (row.kind === 'grace' && !row.cancelled);
 }
 
@@ -88,11 +86,11 @@ function statusOf(row: Overdue): 'cancelled' | 'failed' {
   return row.kind === 'grace' || row.cancelled ? 'cancelled' : 'failed';
 }
 
-function endOf(row: Overdue, workerId: string, now: number): WorkCommit {
+function endOf(row: Overdue, workerId: string): WorkCommit {
   const status = statusOf(row);
   const error = JSON.stringify(errorOf(row));
   const parent = parentOf(row);
-  const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: now };
+  const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: row.now };
   if (row.type === 'task') {
     const task = { ...base, status, attempts: row.attempts, clearSchedule: true };
     return { workerId, tasks: [task], turns: [], claims: [], onlyUnstarted: row.kind === 'start' };

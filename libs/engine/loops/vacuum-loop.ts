@@ -1,9 +1,8 @@
 // Keeps the queue tables clean while there is load; does nothing while there is none.
 
-import { mayVacuum, type Runner, type Store, vacuumQueues } from '../../store/index.js';
+import { mayVacuum, type Runner, vacuumQueues } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
-import type { EngineEvents } from '../engine-events.js';
-import type { Runtime } from '../runtime.js';
+import type { WorkerParts } from '../engine-options.js';
 import { Doorbell } from './doorbell.js';
 import { Loop } from './loop.js';
 
@@ -18,14 +17,12 @@ export class VacuumLoop extends Loop {
   private cleanedAt = 0;
 
   constructor(
-    store: Store,
+    parts: WorkerParts,
     private readonly asking: Runner,
     private readonly everyMs: number,
     private readonly committer: Committer,
-    events: EngineEvents,
-    runtime: Runtime,
   ) {
-    super('vacuum', store.link(), new Doorbell(runtime), events);
+    super('vacuum', parts.store.link(), new Doorbell(parts.runtime), parts);
   }
 
   override start(): void {

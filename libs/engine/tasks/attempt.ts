@@ -121,7 +121,8 @@ export class Attempt {
   }
 
   private async makeToken(): Promise<string> {
-    const token = await createCompletionToken(this.parts.store.db, this.item).catch((error: unknown) => {
+    const { store, runtime } = this.parts;
+    const token = await createCompletionToken(store.db, this.item, runtime.newSecret()).catch((error: unknown) => {
       throw isDatabaseError(error) ? error : new OutOfReachError('The completion token could not be stored', error);
     });
     if (token === undefined) {

@@ -38,7 +38,7 @@ export async function transactionally(
   call: (manager: unknown) => Promise<unknown>,
   committed: { done: boolean },
 ): Promise<unknown> {
-  const { appDataSource, store, options, workerId } = parts;
+  const { appDataSource, store, options, workerId, runtime } = parts;
   if (!appDataSource) throw new Error(`Task "${item.name}" is transactional, but this worker has no DataSource of the app.`);
   let stage: 'begin' | 'task' | 'commit' = 'begin';
   try {
@@ -53,7 +53,8 @@ export async function transactionally(
       const db = await joinTransaction(manager, store.schema);
       stage = 'commit';
       await boundIdle(db, boundsOf(options.deadAfterMs));
-      const { tasks } = await commitWork(db, { workerId, tasks: [completed(item, output)], turns: [], claims: [] });
+      const work = { workerId, tasks: [completed(item, output)], turns: [], claims: [], fence: runtime.newFence() };
+      const { tasks } = await commitWork(db, work);
       if (!tasks[0]) throw new ClaimLostError(item.id);
     });
   } catch (error) {

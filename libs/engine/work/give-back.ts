@@ -32,26 +32,26 @@ export class GiveBack {
 
   /** Gives items back, runnable at once. */
   async now(items: readonly HeldItem[]): Promise<void> {
-    const { store, workerId } = this.parts;
-    await this.letGo(items, (claims) => giveBackItems(store.db, workerId, items, claims));
+    const { store, workerId, runtime } = this.parts;
+    await this.letGo(items, (claims) => giveBackItems(store.db, workerId, items, claims, runtime.newFence()));
     this.bells.claims.ring();
   }
 
   /** Gives items back, runnable after this many milliseconds. Returns what was put off. */
   async later(items: readonly HeldItem[], afterMs: number): Promise<PutOff[]> {
-    const { store, workerId } = this.parts;
-    const putOff = await this.letGo(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs));
+    const { store, workerId, runtime } = this.parts;
+    const putOff = await this.letGo(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs, runtime.newFence()));
     this.bells.timers.ringWithin(afterMs);
     return putOff ?? [];
   }
 
   /** Leaves tasks that this worker does not have to workers that do: no attempt is counted, and they keep their place in the queue. */
   async toLanes(items: readonly HeldItem[]): Promise<void> {
-    const { store, workerId, tasks } = this.parts;
+    const { store, workerId, tasks, runtime } = this.parts;
     const names = new Set(items.map((item) => item.name));
     const notes = new Map([...names].map((name) => [name, noWorkerHas(name) + tasks.suggest(name)]));
     const noted = items.map(({ id, bucket, fence, seq, name }) => ({ id, bucket, fence, seq, note: notes.get(name) as string }));
-    await this.letGo(items, (claims) => moveToLanes(store.db, workerId, noted, claims));
+    await this.letGo(items, (claims) => moveToLanes(store.db, workerId, noted, claims, runtime.newFence()));
     for (const name of names) store.hints.hint('lane', name);
   }
 

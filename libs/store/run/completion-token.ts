@@ -34,9 +34,17 @@ export interface TokenTarget {
   startedAt: number;
 }
 
+/** The secret part of a new token. */
+export function newSecret(): string {
+  return randomBytes(24).toString('base64url');
+}
+
 /** Makes a token for a claimed task. Returns undefined when the claim was lost. */
-export async function createCompletionToken(db: Runner, item: { id: string; bucket: number; fence: number }): Promise<string | undefined> {
-  const secret = randomBytes(24).toString('base64url');
+export async function createCompletionToken(
+  db: Runner,
+  item: { id: string; bucket: number; fence: number },
+  secret = newSecret(),
+): Promise<string | undefined> {
   const rows = await db.rows(STORE, [item.id, item.bucket, hashOf(secret), item.fence]);
   return rows.length > 0 ? `${Buffer.from(item.id).toString('base64url')}.${secret}` : undefined;
 }

@@ -137,8 +137,8 @@ const RECOVER = sql(
 );
 
 /** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
-export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[]): Promise<GivenBack[]> {
-  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, newFence()]);
+export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[], fence = newFence()): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, fence]);
 }
 
 /** Gives back some items, and deletes the claims that have no other items left. */
@@ -147,6 +147,7 @@ export async function giveBackItems(
   workerId: string,
   items: readonly { id: string; bucket: number; fence: number }[],
   doneClaims: readonly string[],
+  fence = newFence(),
 ): Promise<GivenBack[]> {
   return db.rows<GivenBack>(GIVE_BACK_SOME, [
     workerId,
@@ -154,7 +155,7 @@ export async function giveBackItems(
     items.map((item) => item.id),
     items.map((item) => item.bucket),
     items.map((item) => item.fence),
-    newFence(),
+    fence,
   ]);
 }
 
@@ -165,6 +166,7 @@ export async function putOffItems(
   items: readonly { id: string; bucket: number; fence: number }[],
   doneClaims: readonly string[],
   delayMs: number,
+  fence = newFence(),
 ): Promise<PutOff[]> {
   const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, [
     workerId,
@@ -173,9 +175,9 @@ export async function putOffItems(
     items.map((item) => item.bucket),
     items.map((item) => item.fence),
     delayMs,
-    newFence(),
+    fence,
   ]);
-  return rows.filter((row) => !row.later).map(({ id, bucket, fence }) => ({ id, bucket, fence }));
+  return rows.filter((row) => !row.later).map(({ later: _, ...item }) => item);
 }
 
 /**
@@ -183,8 +185,14 @@ export async function putOffItems(
  * Returns undefined when there was nothing to take: it was not dead after all, or another worker was faster. Safe to run from
  * every worker at once, and again for as long as something is left.
  */
-export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<Recovered | undefined> {
-  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
+export async function recoverWorker(
+  db: Runner,
+  workerId: string,
+  beats: number,
+  maxCrashes: number,
+  fence = newFence(),
+): Promise<Recovered | undefined> {
+  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, fence]);
   if (rows.length === 0) return undefined;
   const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
   return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };

@@ -100,6 +100,7 @@ export async function moveToLanes(
   workerId: string,
   items: readonly (Pick<ClaimedItem, 'id' | 'bucket' | 'fence' | 'seq'> & { note: string })[],
   doneClaims: readonly string[],
+  fence = newFence(),
 ): Promise<void> {
   await db.rows(MOVE, [
     workerId,
@@ -109,7 +110,7 @@ export async function moveToLanes(
     items.map((item) => item.fence),
     items.map((item) => item.seq),
     items.map((item) => item.note),
-    newFence(),
+    fence,
   ]);
 }
 

@@ -1,6 +1,6 @@
 // Moves what is due from the scheduled queue: into the work queue, or as an event to its run.
 
-import { CLOCK, CLOCK_NOW } from '../clock.js';
+import { CLOCK, CLOCK_NOW, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED_FOR_GOOD, LIVE } from '../ended.js';
 import { isBelow, isStray } from '../relatives.js';
@@ -51,6 +51,7 @@ const LIVING = `c.parent_call IS NOT NULL AND c.status IN ${LIVE}`;
 const OVERDUE = sql(
   'read_overdue',
   `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
+    ${millis(CLOCK)} AS now, ${millis('e.created_at')} AS "createdAt",
     e.status, e.options, e.queue, e.version, e.cancelled_at IS NOT NULL AS cancelled,
     e.started_at IS NOT NULL OR (e.type = 'workflow' AND EXISTS (SELECT 1 FROM rhythm.claims c WHERE e.id = ANY(c.ids))) AS started,
     e.type = 'workflow' AND (EXISTS (
@@ -83,6 +84,10 @@ export interface Overdue {
   parentId: string | null;
   parentCall: number | null;
   options: { totalTimeoutMs?: number; startTimeoutMs?: number } | null;
+  /** The database's clock, in milliseconds. */
+  now: number;
+  /** When it was started, in milliseconds. */
+  createdAt: number;
   cancelled: boolean;
   /** It has started; a start timeout no longer matters. */
   started: boolean;
