@@ -5,6 +5,7 @@ import type { DataSource } from 'typeorm';
 import {
   Engine,
   type EngineEvent,
+  type EngineEvents,
   type EngineOptions,
   type RunnableTask,
   type Runtime,
@@ -30,6 +31,8 @@ export interface HarnessOptions {
   appDataSource?: DataSource;
   snapshots?: SnapshotStore;
   runtime?: Runtime;
+  /** A stream that the harness does not subscribe to. */
+  stream?: EngineEvents;
   /** Keep what is in the database: it belongs to another process of the same test. */
   keep?: boolean;
 }
@@ -95,9 +98,10 @@ export class Harness {
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
       runtime: this.options.runtime,
+      events: this.options.stream,
       options: { pollMs: 100, heartbeatMs: 200, deadAfterMs: 1_000, shutdownGraceMs: 2_000, ...this.options.engine, ...options },
     });
-    engine.events.subscribe((event) => this.events.push(event));
+    if (!this.options.stream) engine.events.subscribe((event) => this.events.push(event));
     await engine.start();
     this.engines.push(engine);
     return engine;

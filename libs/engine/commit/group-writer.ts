@@ -89,8 +89,9 @@ export class GroupWriter {
   private async writeEach(works: readonly FinishedWork[], claims: readonly string[], certain: boolean, error: unknown): Promise<Written[]> {
     if (works.length === 1) {
       this.problem(`commit of ${works[0].items[0]?.id ?? 'an execution'}`, error);
-      const results = await this.write([await this.simpler(works[0], error)], claims, certain);
-      return results.map((result) => (isWritten(result) ? { ...result, refused: true } : result));
+      const fallback = await this.fallbackFor(works[0], error);
+      const results = await this.write([fallback], claims, certain);
+      return results.map((result) => (isWritten(result) ? { ...result, instead: result.instead ?? fallback } : result));
     }
     const results: Written[] = [];
     for (const work of works) results.push(...(await this.write([work], [], certain)));
@@ -101,7 +102,7 @@ export class GroupWriter {
   // What to write in place of values that the database refuses. Of a fused step that is the task alone: its parent reads the result
   // from its inbox. Of a failure it is nothing; but its claim must not simply end, or the run would be held by nobody. It is put off
   // first, and tried again.
-  private async simpler(work: FinishedWork, error: unknown): Promise<FinishedWork> {
+  private async fallbackFor(work: FinishedWork, error: unknown): Promise<FinishedWork> {
     const { items, task, turn } = work;
     const [item] = items;
     if (task && turn) return { items, task };

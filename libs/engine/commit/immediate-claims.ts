@@ -63,6 +63,8 @@ export class ImmediateClaims {
     });
     const items = this.held.take({ claimId, items: children, now: this.clock.now() });
     this.slots.release('reserved', ids.length - items.length);
+    const { events, workerId } = this.parts;
+    if (items.length > 0 && events.hasListeners('claimed')) events.emit({ type: 'claimed', workerId, count: items.length });
     return counts.map((count) => items.splice(0, count));
   }
 

@@ -4,7 +4,6 @@ import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } fr
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
-import { factsOf } from '../execution-facts.js';
 import { OUT_OF_REACH_MS, OutOfReachError, SnapshotsOutOfReachError } from '../out-of-reach.js';
 import { cancelled } from '../tasks/task-commits.js';
 import type { TaskLane } from '../tasks/task-lane.js';
@@ -99,7 +98,6 @@ export class TurnLane {
   }
 
   private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
-    const { events } = this.parts;
     if (item.dropped) return;
     const cancel = stored.find((event) => event.kind === 'cancel');
     // A paused run moves only for a cancel, and so does one whose time has not come: the resume and the timer wake them. A run that
@@ -107,7 +105,6 @@ export class TurnLane {
     const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
     if (!state) await this.giveBack.dropLateEvents([item.id]);
     if (!state || (rests && !cancel)) return void this.giveBack.end(item);
-    if (events.hasListeners('resumed')) events.emit({ type: 'resumed', ...factsOf(item) });
     try {
       const outcome = await this.runner.run(item, state, stored);
       this.guard.settle(item);

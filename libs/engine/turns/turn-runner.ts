@@ -62,6 +62,7 @@ export class TurnRunner {
     const { programs, tasks, options, events, runtime } = this.parts;
     const fed = toFlowEvents(stored, basis.wasCancelled);
     const host = new TurnHost(item, runtime);
+    this.announce(item, basis.hasState);
     const first = flow.turn(fed.events, host);
     const result = first.status === 'yielded' ? await this.resume(flow, host) : first;
     const asked = versionsOf(result.effects, programs);
@@ -95,9 +96,16 @@ export class TurnRunner {
     }
   }
 
+  private announce(item: HeldItem, hasState: boolean): void {
+    const { events } = this.parts;
+    if (hasState) {
+      if (events.hasListeners('resumed')) events.emit({ type: 'resumed', ...factsOf(item) });
+    } else if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: 1 });
+  }
+
   private isLarge(item: HeldItem, snapshot: string): boolean {
     const { options, events, snapshots } = this.parts;
-    if (snapshot.length > options.snapshotWarnBytes)
+    if (snapshot.length > options.snapshotWarnBytes && events.hasListeners('snapshot-large'))
       events.emit({ type: 'snapshot-large', ...factsOf(item), bytes: Buffer.byteLength(snapshot) });
     return snapshots !== undefined && Buffer.byteLength(snapshot) > snapshots.thresholdBytes;
   }

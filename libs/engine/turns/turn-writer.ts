@@ -44,5 +44,5 @@ export class TurnWriter {
 }
 
 function isWritten(result: CommitResult): boolean {
-  return result.turn && !result.refused;
+  return result.turn && !result.instead;
 }

@@ -38,7 +38,7 @@ export class PoisonGuard {
     const admitted: HeldItem[] = [];
     const later: HeldItem[] = [];
     for (const item of items) {
-      if (item.crashes > this.parts.options.maxCrashes) this.quarantine(item);
+      if (item.crashes > this.parts.options.maxCrashes) void this.quarantine(item);
       // To read the events of a task runs nothing of it, and its cancel must not wait for another suspicious execution.
       else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && (!item.run || item.lookFirst))) admitted.push(item);
       else if (this.suspicious === undefined) {
@@ -71,7 +71,7 @@ export class PoisonGuard {
     }
   }
 
-  private quarantine(item: HeldItem): void {
+  private async quarantine(item: HeldItem): Promise<void> {
     const { options, events } = this.parts;
     const error = Object.assign(
       new Error(
@@ -80,7 +80,7 @@ export class PoisonGuard {
       ),
       { name: 'QuarantinedError', code: 'RHYTHM_QUARANTINED', stack: undefined },
     );
-    events.emit({ type: 'quarantined', ...factsOf(item), crashes: item.crashes });
-    void this.committer.submit(failedWork(item, error));
+    const { task, turn } = await this.committer.submit(failedWork(item, error));
+    if (task || turn) events.emit({ type: 'quarantined', ...factsOf(item), crashes: item.crashes });
   }
 }

@@ -2,7 +2,7 @@
 
 import { ANY, type Notifications } from '../../store/index.js';
 import type { VmCache } from '../turns/vm-cache.js';
-import type { HeldWork, StopReason } from './held-work.js';
+import type { HeldItem, HeldWork, StopReason } from './held-work.js';
 
 export class Stopper {
   private readonly unsubscribe: () => void;
@@ -20,6 +20,11 @@ export class Stopper {
     if (executionId === ANY) return;
     for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.stop?.(reason);
     this.cache.drop(executionId);
+  }
+
+  /** What is run here for an execution now, if anything. */
+  running(executionId: string): HeldItem | undefined {
+    return this.held.of(executionId).find((item) => item.stop !== undefined);
   }
 
   close(): void {
