@@ -151,7 +151,8 @@ describe('the events of an execution', () => {
     const id = await harness.start('order');
     await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '1' }]);
     await harness.ended(id);
-    expect(emitted.map(({ type }) => type)).toEqual(['worker-started']);
+    // What happens once in the life of a worker is reported always.
+    expect(emitted.filter(({ type }) => !/^(worker|loop)-/.test(type))).toEqual([]);
   });
 
   it('reach a listener of their type only, until it unsubscribes', async () => {

@@ -134,6 +134,7 @@ describe('tasks', () => {
     const id = await harness.start('hook');
     await waitFor('the task to hand itself over', async () => (await getExecution(harness.store.db, `${id}:1`))?.status === 'suspended');
     expect(await harness.count('completion_tokens', `hash LIKE '%${tokens[0].split('.')[1].slice(0, 10)}%'`)).toBe(0);
+    expect(await findToken(harness.store.db, tokens[0])).toMatchObject({ id: `${id}:1`, queue: 'default', runningMs: expect.any(Number) });
     expect(await completeByToken(harness.store, `${tokens[0]}x`, '1')).toBe(false);
     const won = await Promise.all([1, 2, 3].map((n) => completeByToken(harness.store, tokens[0], String(n))));
     expect(won.filter(Boolean)).toHaveLength(1);
