@@ -2,7 +2,7 @@
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { insertExecutions, newId, type Runner, type Statement, sendSignals } from '../../libs/store/index.js';
-import { losingReplies } from '../faults/lost-replies.js';
+import { losingReplies } from '../faults/watched-links.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 

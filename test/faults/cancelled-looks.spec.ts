@@ -2,10 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
-import { type Link, type Runner, requestCancel, type Statement, type Store } from '../../libs/store/index.js';
+import { requestCancel } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
+import { watchLinks } from './watched-links.js';
 
 describe('a cancel of a task', () => {
   const kit = useHarness();
@@ -13,21 +14,10 @@ describe('a cancel of a task', () => {
   // The first look at events is cancelled by the server, once.
   function failingLook(harness: Harness) {
     const state = { failed: 0 };
-    const store: Store = new Proxy(harness.store, {
-      get: (target, key) => {
-        if (key !== 'link') return Reflect.get(target, key, target);
-        return (...args: never[]): Link => {
-          const real = harness.store.link(...args);
-          const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-            if (statement.name.includes('load_events') && state.failed === 0) {
-              state.failed++;
-              throw Object.assign(new DatabaseError('canceling statement due to statement timeout', 0, 'error'), { code: '57014' });
-            }
-            return real.rows<Row>(statement, values);
-          };
-          return { rows, close: () => real.close() } as unknown as Link;
-        };
-      },
+    const store = watchLinks(harness.store, async ({ name }, _values, send) => {
+      if (!name.includes('load_events') || state.failed > 0) return send();
+      state.failed++;
+      throw Object.assign(new DatabaseError('canceling statement due to statement timeout', 0, 'error'), { code: '57014' });
     });
     return { store, state };
   }

@@ -1,10 +1,11 @@
 // A failover to a replica that lacks the last commits: what a worker remembers of them is not what the database holds.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Link, type Runner, type Statement, type Store, sendSignals } from '../../libs/store/index.js';
+import { sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
 import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { watchLinks } from './watched-links.js';
 
 const TABLES = ['executions', 'workflow_execution_context', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims'];
 
@@ -65,18 +66,13 @@ describe('after an asynchronous failover', () => {
     const loads: string[] = [];
     let server: string | undefined;
     let beats = 0;
-    const link = (...own: Parameters<typeof harness.store.link>): Link => {
-      const real = harness.store.link(...own);
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        if (statement.name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
-        const found = await real.rows<Row>(statement, values);
-        if (statement.name !== 'rhythm_beat') return found;
-        beats++;
-        return found.map((row) => ({ ...row, server: server ?? 'first' }));
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, { get: (target, key) => (key === 'link' ? link : Reflect.get(target, key, target)) });
+    const store = watchLinks(harness.store, async ({ name }, values, send) => {
+      if (name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
+      const rows = await send();
+      if (name !== 'rhythm_beat') return rows;
+      beats++;
+      return rows.map((row) => ({ ...(row as object), server: server ?? 'first' }));
+    });
     await harness.engine({}, store);
     const id = await harness.start('f');
     const take = async (name: string) => {

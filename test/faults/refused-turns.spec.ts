@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
-import { type Link, type Runner, retryExecution, type Statement, type Store } from '../../libs/store/index.js';
+import { retryExecution } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
+import { watchLinks } from './watched-links.js';
 
 describe('a refused turn', () => {
   const kit = useHarness();
@@ -26,16 +27,11 @@ describe('a refused turn', () => {
         remove: async (n: string) => void kept.delete(n),
       } as never,
     });
-    const link = (...args: never[]): Link => {
-      const real = harness.store.link(...args);
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        if (broken && statement.name.startsWith('rhythm_commit') && values.some((v) => String(v).includes('refuse-me')))
-          throw Object.assign(new DatabaseError('refused', 0, 'error'), { code: '22021' });
-        return real.rows<Row>(statement, values);
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, { get: (t, key) => (key === 'link' ? link : Reflect.get(t, key, t)) });
+    const store = watchLinks(harness.store, async ({ name }, values, send) => {
+      if (broken && name.startsWith('rhythm_commit') && values.some((value) => String(value).includes('refuse-me')))
+        throw Object.assign(new DatabaseError('refused', 0, 'error'), { code: '22021' });
+      return send();
+    });
     await harness.engine({}, store);
     const id = await harness.start('f');
     expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
