@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { waitFor } from '../support/wait-for.js';
+import { freePort } from './free-port.js';
 
 // PgBouncer does not run as root; whoever this is may do nothing else here.
 const NOBODY = 65_534;
@@ -78,14 +78,4 @@ server_reset_query =
     if (this.child.exitCode === null && this.child.kill('SIGKILL')) await ended;
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
-import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { endWorkers, useWorkers, waitFor } from '../support/index.js';
+import { spawnEngine } from './spawn-engine.js';
 import { watchLinks } from './watched-links.js';
 
 const TABLES = ['executions', 'workflow_execution_context', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims'];
@@ -14,13 +15,8 @@ describe('after an asynchronous failover', () => {
   useWorkers();
   afterEach(() => endWorkers());
   const spawn = (name: string, flow: string) =>
-    spawnWorker('test/faults/worker-main.ts', {
-      env: {
-        ...{ WORKER_URL: kit.url, WORKER_SCHEMA: kit.schema, WORKER_NAME: name, WORKER_FLOWS: JSON.stringify({ f: flow }) },
-        // Nobody is declared dead here: the frozen worker is to go on with what it remembers.
-        WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 100, deadAfterMs: 600_000 }),
-      },
-    });
+    // Nobody is declared dead here: the frozen worker is to go on with what it has in memory.
+    spawnEngine(kit, name, { flows: { f: flow }, options: { heartbeatMs: 100, deadAfterMs: 600_000 } });
   const replicate = async (harness: Harness) => {
     await harness.query('CREATE SCHEMA replica');
     for (const table of TABLES) await harness.query(`CREATE TABLE replica.${table} AS SELECT * FROM rhythm.${table}`);

@@ -2,8 +2,9 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { useHarness } from '../engine/engine-spec.js';
-import { spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { useWorkers, waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const FLOW = `return await Task.run('hold', undefined, { queue: Inputs });`;
 const HEARTBEAT_MS = 200;
@@ -22,14 +23,9 @@ describe('a long outage', () => {
     wires.push(await Wire.to(kit.url), await Wire.to(kit.url));
     const [wireA, wireB] = wires;
     const spawn = (name: string, wire: Wire) =>
-      spawnWorker('test/faults/worker-main.ts', {
-        env: {
-          WORKER_URL: wire.url,
-          WORKER_SCHEMA: kit.schema,
-          WORKER_NAME: name,
-          WORKER_FLOWS: JSON.stringify({ f: FLOW }),
-          WORKER_OPTIONS: JSON.stringify({ queues: [name], heartbeatMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS }),
-        },
+      spawnEngine({ url: wire.url, schema: kit.schema }, name, {
+        flows: { f: FLOW },
+        options: { queues: [name], heartbeatMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS },
       });
     const [a, b] = [spawn('a', wireA), spawn('b', wireB)];
     const workerIds = await Promise.all([a, b].map(async (worker) => (await worker.line(/ready (\S+)/))[1]));

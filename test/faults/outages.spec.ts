@@ -1,8 +1,10 @@
 // The database goes away and comes back; nobody is declared dead by mistake and nothing is lost.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { EngineOptions } from '../../libs/engine/index.js';
 import { Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
+import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
 
@@ -12,6 +14,20 @@ describe('outages', () => {
   afterEach(async () => {
     for (const close of toClose.splice(0).reverse()) await close();
   });
+  // An engine whose connections all go through the wire. `cutFirst`: the connections of the pool are silent and would not be closed
+  // in time, so the wire is closed before the rest.
+  const engineOn = async (
+    harness: Harness,
+    wire: Wire,
+    options: Partial<EngineOptions>,
+    { cutFirst = false, ...own }: { cutFirst?: boolean; answerTimeoutMs?: number } = {},
+  ) => {
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, ...own });
+    const engine = await harness.engine(options, store);
+    const closeWire = () => wire.close();
+    const closeRest = [() => store.close(), () => engine.stop()];
+    toClose.push(...(cutFirst ? [...closeRest, closeWire] : [closeWire, ...closeRest]));
+  };
 
   it('declares no worker dead after the database was away for longer than deadAfter', async () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
@@ -47,13 +63,7 @@ describe('outages', () => {
     });
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     const ids = await Promise.all(Array.from({ length: 60 }, () => harness.start('f')));
     for (let round = 1; round <= 5; round++) {
       await waitFor(
@@ -73,14 +83,7 @@ describe('outages', () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, answerTimeoutMs: 500 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    // The silent connections of the pool would wait for a goodbye: the wire is cut first.
-    toClose.push(
-      () => store.close(),
-      () => engine.stop(),
-      () => wire.close(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 }, { answerTimeoutMs: 500, cutFirst: true });
     await harness.ended(await harness.start('f'));
     wire.silence();
     expect(await harness.ended(await harness.start('f'), 10_000)).toMatchObject({ status: 'completed', value: 1 });
@@ -90,13 +93,7 @@ describe('outages', () => {
     const harness = await kit.open({});
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ heartbeatMs: 100, deadAfterMs: 3_000 }, store);
-    toClose.push(
-      () => store.close(),
-      () => engine.stop(),
-      () => wire.close(),
-    );
+    await engineOn(harness, wire, { heartbeatMs: 100, deadAfterMs: 3_000 }, { cutFirst: true });
     await waitFor('a beat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
     wire.silence();
     // The first of these may still have been on its way; a worker that waits for the silent connection makes no ten.
@@ -158,13 +155,7 @@ describe('outages', () => {
       },
     });
     kit.expectProblems();
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     expect(await harness.ended(await harness.start('beating'))).toMatchObject({ status: 'completed', attempts: 0, value: { n: 3 } });
     expect(beats).toHaveLength(3);
   }, 30_000);
@@ -186,13 +177,7 @@ describe('outages', () => {
       },
     });
     kit.expectProblems();
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     expect(await harness.ended(await harness.start('handing'))).toMatchObject({
       status: 'completed',
       attempts: 0,

@@ -1,13 +1,14 @@
 // A PostgreSQL server of its own is restarted, in order and by SIGKILL, while a worker process is at work on it.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedServer, startEmbedded } from '../../libs/embedded/index.js';
 import { Harness } from '../engine/harness.js';
-import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { endWorkers, useWorkers, waitFor } from '../support/index.js';
+import { freePort } from './free-port.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const RUNS = 60;
 const STEPS = 10;
@@ -42,16 +43,8 @@ describe('a database that is restarted under load', () => {
     const bootedAt = async () => (await harness.query<{ at: string }>('SELECT pg_postmaster_start_time()::text AS at'))[0].at;
     toClose.push(endWorkers);
 
-    const worker = spawnWorker('test/faults/worker-main.ts', {
-      env: {
-        WORKER_URL: server.url,
-        WORKER_SCHEMA: 'rhythm',
-        WORKER_NAME: 'app',
-        WORKER_APP: 'yes',
-        WORKER_FLOWS: JSON.stringify({ order: FLOW }),
-        WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 500, deadAfterMs: 20_000, concurrency: 8 }),
-      },
-    });
+    const options = { heartbeatMs: 500, deadAfterMs: 20_000, concurrency: 8 };
+    const worker = spawnEngine({ url: server.url, schema: 'rhythm' }, 'app', { flows: { order: FLOW }, app: true, options });
     const [, workerId] = await worker.line(/ready (\S+)/);
     const ids = await Promise.all(Array.from({ length: RUNS }, () => harness.start('order')));
 
@@ -96,14 +89,4 @@ describe('a database that is restarted under load', () => {
 
 function postmaster(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -6,6 +6,9 @@ import { ACTIVE, ENDED } from '../ended.js';
 import { newFence } from '../fence.js';
 import { enqueue, wake } from '../work-queue.js';
 
+/** An execution at the fence at which it was claimed. */
+type ItemAtFence = { id: string; bucket: number; fence: number };
+
 /** One execution that was put off. */
 export interface PutOff {
   id: string;
@@ -68,12 +71,14 @@ const GIVE_BACK = sql(
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
-const GIVE_BACK_SOME = sql(
-  'give_back_some',
-  `WITH items AS MATERIALIZED (
+const GIVEN_ITEMS = `items AS MATERIALIZED (
     SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
   ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), ${returned('$6', 0)}
+  )`;
+
+const GIVE_BACK_SOME = sql(
+  'give_back_some',
+  `WITH ${GIVEN_ITEMS}, ${returned('$6', 0)}
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
@@ -81,10 +86,7 @@ const GIVE_BACK_SOME = sql(
 // a task is read before the task may run.
 const PUT_OFF = sql(
   'put_off',
-  `WITH items AS MATERIALIZED (
-    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
-  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), returned AS (
+  `WITH ${GIVEN_ITEMS}, returned AS (
     UPDATE rhythm.executions e SET fence = $7::bigint
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ${ACTIVE} AND ${WAS_TO_RUN}
     RETURNING e.id, e.bucket, e.type, e.fence
@@ -145,38 +147,24 @@ export async function giveBackClaims(db: Runner, workerId: string, claimIds: rea
 export async function giveBackItems(
   db: Runner,
   workerId: string,
-  items: readonly { id: string; bucket: number; fence: number }[],
+  items: readonly ItemAtFence[],
   doneClaims: readonly string[],
   fence = newFence(),
 ): Promise<GivenBack[]> {
-  return db.rows<GivenBack>(GIVE_BACK_SOME, [
-    workerId,
-    doneClaims,
-    items.map((item) => item.id),
-    items.map((item) => item.bucket),
-    items.map((item) => item.fence),
-    fence,
-  ]);
+  return db.rows<GivenBack>(GIVE_BACK_SOME, [workerId, doneClaims, ...itemColumns(items), fence]);
 }
 
 /** Gives back items, runnable again after a delay. Returns those that will be: not those that were already put off for longer. */
 export async function putOffItems(
   db: Runner,
   workerId: string,
-  items: readonly { id: string; bucket: number; fence: number }[],
+  items: readonly ItemAtFence[],
   doneClaims: readonly string[],
   delayMs: number,
   fence = newFence(),
 ): Promise<PutOff[]> {
-  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, [
-    workerId,
-    doneClaims,
-    items.map((item) => item.id),
-    items.map((item) => item.bucket),
-    items.map((item) => item.fence),
-    delayMs,
-    fence,
-  ]);
+  const values = [workerId, doneClaims, ...itemColumns(items), delayMs, fence];
+  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, values);
   return rows.filter((row) => !row.later).map(({ later: _, ...item }) => item);
 }
 
@@ -196,4 +184,8 @@ export async function recoverWorker(
   if (rows.length === 0) return undefined;
   const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
   return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };
+}
+
+function itemColumns(items: readonly ItemAtFence[]): [ids: string[], buckets: number[], fences: number[]] {
+  return [items.map(({ id }) => id), items.map(({ bucket }) => bucket), items.map(({ fence }) => fence)];
 }
