@@ -2,7 +2,7 @@
 
 import type { PendingDescription } from '../flow/index.js';
 
-/** What every event of an execution says about it. */
+/** What every event of an execution contains about it. */
 export interface ExecutionFacts {
   executionId: string;
   /** The name of the task or workflow. */
@@ -61,7 +61,7 @@ type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { typ
 // biome-ignore lint/suspicious/noExplicitAny: a listener is called only with events of the types it subscribed to
 type AnyListener = (event: any) => void;
 
-/** The stream. A listener that throws is reported as a problem, and disturbs nobody else. */
+/** The stream. An error that a listener throws is reported as a problem; the others are called anyway. */
 export class EngineEvents {
   private readonly listeners = new Map<EngineEventType, Set<AnyListener>>();
   private readonly every = new Set<AnyListener>();
@@ -78,7 +78,7 @@ export class EngineEvents {
     };
   }
 
-  /** Whether anybody listens for this type. False lets the hot path skip making the event. */
+  /** Whether there is a listener for this type. If not, the hot path does not make the event. */
   hasListeners(type: EngineEventType): boolean {
     return this.every.size > 0 || (this.listeners.get(type)?.size ?? 0) > 0;
   }

@@ -1,4 +1,4 @@
-// Clock, timers, ids and randomness of the engine, in one place: a simulation hands in its own.
+// Clock, timers, ids and randomness of the engine, in one place: a simulation passes its own.
 
 import { newFence, newId, newSecret } from '../store/index.js';
 
@@ -27,7 +27,7 @@ export interface Runtime {
   random(): number;
 }
 
-// setTimeout fires at once beyond this. Whoever sets a timer for longer sets it again when it fires.
+// setTimeout fires at once beyond this. For a longer time the caller sets the timer again when it fires.
 const LONGEST_MS = 2_147_483_647;
 
 /** The runtime of a real process. */

@@ -144,7 +144,7 @@ describe('transactional tasks', () => {
     await harness.engine();
     const [once, always] = await Promise.all([harness.start('pay', 'once'), harness.start('pay', 'always')]);
     expect(await harness.ended(once)).toMatchObject({ status: 'completed', value: 'paid', attempts: 0 });
-    expect(await harness.ended(always)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'RHYTHM_OUT_OF_REACH' } });
+    expect(await harness.ended(always)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'RHYTHM_UNREACHABLE' } });
     expect(calls).toEqual({ once: 2, always: 2 });
     expect(await app.query('SELECT id FROM paid')).toEqual([{ id: once }]);
   });

@@ -65,7 +65,7 @@ describe('after an asynchronous failover', () => {
     const store = watchLinks(harness.store, async ({ name }, values, send) => {
       if (name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
       const rows = await send();
-      if (name !== 'rhythm_beat') return rows;
+      if (name !== 'rhythm_write_heartbeat') return rows;
       beats++;
       return rows.map((row) => ({ ...(row as object), server: server ?? 'first' }));
     });

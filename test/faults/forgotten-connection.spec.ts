@@ -13,7 +13,7 @@ describe('a start after a quiet time', () => {
 
   it('does not trust a connection that was idle for longer than database.idleTimeoutSecs', async () => {
     const wire = await Wire.to(database.url);
-    const store = await Store.open({ url: wire.url, schema: database.schema, idleTimeoutMs: IDLE_MS, answerTimeoutMs: 1_000 });
+    const store = await Store.open({ url: wire.url, schema: database.schema, idleTimeoutMs: IDLE_MS, replyTimeoutMs: 1_000 });
     try {
       const starts = new StartBatcher(store.starts);
       const start = () => starts.start({ id: newId(), fresh: true, type: 'task', targetName: 'noop', queue: 'default' });

@@ -20,7 +20,7 @@ describe('outages', () => {
     harness: Harness,
     wire: Wire,
     options: Partial<EngineOptions>,
-    { cutFirst = false, ...own }: { cutFirst?: boolean; answerTimeoutMs?: number } = {},
+    { cutFirst = false, ...own }: { cutFirst?: boolean; replyTimeoutMs?: number } = {},
   ) => {
     const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, ...own });
     const engine = await harness.engine(options, store);
@@ -83,7 +83,7 @@ describe('outages', () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    await engineOn(harness, wire, { deadAfterMs: 20_000 }, { answerTimeoutMs: 500, cutFirst: true });
+    await engineOn(harness, wire, { deadAfterMs: 20_000 }, { replyTimeoutMs: 500, cutFirst: true });
     await harness.ended(await harness.start('f'));
     wire.silence();
     expect(await harness.ended(await harness.start('f'), 10_000)).toMatchObject({ status: 'completed', value: 1 });

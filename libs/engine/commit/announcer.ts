@@ -4,7 +4,7 @@ import { pendingCalls } from '../../flow/index.js';
 import { ANY, type Overdue, type TaskCommit, type TurnCommit } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import type { Note } from '../turns/turn-notes.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem } from '../work/held-work.js';
@@ -18,7 +18,7 @@ export class Announcer {
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly clock: DatabaseClock,
     private readonly stopper: Stopper,
   ) {
@@ -74,7 +74,7 @@ export class Announcer {
       any = true;
       if (!this.served.has(queue)) this.parts.store.hints.hint('work', queue);
     }
-    if (any) this.bells.claims.ring();
+    if (any) this.wakeups.claims.trigger();
   }
 
   // `fused`: the parent has moved in the same commit and needs no wake.
@@ -102,7 +102,7 @@ export class Announcer {
       return this.lost(run);
     }
     this.queuesOf(turn, result, queues);
-    for (const timer of turn.timers) this.bells.timers.ringWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
+    for (const timer of turn.timers) this.wakeups.timers.triggerWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
     if (turn.children.some((child) => child.options?.delayMs !== undefined)) store.hints.hint('timer', ANY);
     if (turn.cascade || turn.cancels.length > 0 || turn.again || turn.replies.length > 0) queues.add(ANY);
     if (notes) this.noted(run, notes);
@@ -154,7 +154,7 @@ export class Announcer {
   private retried(item: HeldItem, task: TaskCommit): void {
     const { events } = this.parts;
     const delayMs = task.retryAfterMs ?? 0;
-    this.bells.timers.ringWithin(delayMs);
+    this.wakeups.timers.triggerWithin(delayMs);
     if (!events.hasListeners('retried')) return;
     events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: JSON.parse(task.error ?? '{}') });
   }

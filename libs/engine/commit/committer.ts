@@ -2,7 +2,7 @@
 
 import { noteExecution, within } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import { nextTick, sleep } from '../runtime.js';
 import type { Ending, HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
@@ -17,7 +17,7 @@ interface Waiting {
   resolve(result: CommitResult): void;
 }
 
-// While much is finished, the next commit is queued behind the one that is being written, on the same connection, so that the
+// Under load, the next commit is queued behind the one that is being written, on the same connection, so that the
 // database does not wait for Node to read the last reply: drain of noop tasks 57k → 63k per second, steps 18.0k → 19.6k.
 const IN_FLIGHT = 2;
 const SECOND_GROUP = 100;
@@ -39,13 +39,13 @@ export class Committer {
   constructor(
     private readonly parts: WorkerParts,
     links: CommitLinks,
-    bells: Bells,
+    wakeups: Wakeups,
     private readonly slots: Slots,
     private readonly held: HeldWork,
     immediate: ImmediateClaims,
     private readonly announcer: Announcer,
   ) {
-    this.writer = new GroupWriter(parts, links, bells, immediate);
+    this.writer = new GroupWriter(parts, links, wakeups, immediate);
   }
 
   /** How much waits to be written. */
@@ -154,7 +154,7 @@ export class Committer {
     this.deleteSpentClaims();
   }
 
-  // The log and the execution itself say that it is tried again.
+  // The log and the note of the execution tell that it is tried again.
   private async noteRefused(item: HeldItem, error: unknown): Promise<void> {
     this.problem(`commit of ${item.id}, which is tried by itself`, error);
     const { code, message } = error as { code?: string; message?: string };

@@ -1,4 +1,4 @@
-// Writes one group of finished work, whatever the server says: at once, each by itself, or something simpler in its place.
+// Writes one group of finished work, however the server responds: at once, each by itself, or something simpler in its place.
 
 import {
   type CommitOutcome,
@@ -10,7 +10,7 @@ import {
   type WorkCommit,
 } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import { sleep } from '../runtime.js';
 import type { HeldItem } from '../work/held-work.js';
 import { isRefusal, mayBeOneWork } from './commit-errors.js';
@@ -32,16 +32,16 @@ export const isWritten = (result: Written): result is CommitResult => 'turn' in 
 export interface CommitLinks {
   /** For the groups. */
   main: Runner;
-  /** For what would hold up the rest. */
-  aside: Runner;
+  /** For single works that would hold up the rest. */
+  separate: Runner;
 }
 
 export const RETRY_MS = 250;
 // How often a work that is alone in its group is tried before the others go on without it.
 const ALONE_TRIES = 3;
-// A person may repair in the meantime what keeps an end from being written; more often would only fill the log.
+// Somebody may repair in the meantime what keeps an end from being written; more tries would only fill the log.
 const UNWRITABLE_MS = 60_000;
-// After a group in which a fence was lost, this many groups are written as checked commits at once: losers come in swarms (a flood
+// After a group in which a fence was lost, this many groups are written as checked commits at once: losers come in large numbers (a flood
 // of signals to one run), and each optimistic commit that fails is a second statement and a line in the server's log.
 const CHECKED_GROUPS = 16;
 
@@ -54,7 +54,7 @@ export class GroupWriter {
   constructor(
     private readonly parts: WorkerParts,
     private readonly links: CommitLinks,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly immediate: ImmediateClaims,
   ) {}
 
@@ -65,17 +65,18 @@ export class GroupWriter {
 
   /** Writes a group and deletes these claims with it. Tried until the server has decided about each work, or the worker ends. */
   async write(works: readonly FinishedWork[], claims: readonly string[], certain = true): Promise<Written[]> {
-    let sure = certain;
+    let isCertain = certain;
     for (let tries = 1; ; tries++) {
       if (this.stopped) return works.map(() => NOT_WRITTEN);
       try {
-        return await this.writeOnce(this.links.main, works, claims, sure);
+        return await this.writeOnce(this.links.main, works, claims, isCertain);
       } catch (error) {
         if (isRetryable(error)) continue;
-        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, sure, error);
+        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, isCertain, error);
         this.problem('commit', error);
-        sure &&= isDatabaseError(error);
-        const results = works.length > 0 && mayBeOneWork(error) ? await this.writeApart(works, tries, { error, certain: sure }) : undefined;
+        isCertain &&= isDatabaseError(error);
+        const results =
+          works.length > 0 && mayBeOneWork(error) ? await this.writeApart(works, tries, { error, certain: isCertain }) : undefined;
         if (results) {
           await this.endClaims(claims, works, results);
           return results;
@@ -85,7 +86,7 @@ export class GroupWriter {
     }
   }
 
-  // A data error names no row: each is written by itself then, and only the work with the bad value fails, with its own error.
+  // A data error does not name the row, so each work is written by itself, and only the one with the bad value fails, with its own error.
   private async writeEach(works: readonly FinishedWork[], claims: readonly string[], certain: boolean, error: unknown): Promise<Written[]> {
     if (works.length === 1) {
       this.problem(`commit of ${works[0].items[0]?.id ?? 'an execution'}`, error);
@@ -116,7 +117,7 @@ export class GroupWriter {
     while (!this.stopped) {
       try {
         await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS, runtime.newFence());
-        return this.bells.timers.ringWithin(UNWRITABLE_MS);
+        return this.wakeups.timers.triggerWithin(UNWRITABLE_MS);
       } catch (error) {
         this.problem('give back', error);
         await sleep(runtime, RETRY_MS);
@@ -152,7 +153,7 @@ export class GroupWriter {
     for (;;) {
       if (this.stopped) return NOT_WRITTEN;
       try {
-        return (await this.writeOnce(this.links.aside, [work], [], certain))[0];
+        return (await this.writeOnce(this.links.separate, [work], [], certain))[0];
       } catch (error) {
         if (isRetryable(error)) continue;
         if (isRefusal(error)) return (await this.writeEach([work], [], certain, error))[0];

@@ -1,8 +1,8 @@
-// What every loop of the engine does: run a pass, wait for a ring or for the time the pass asked for, and end when told to.
+// What every loop of the engine does: run a pass, wait until it is woken or for the time the pass asked for, and end when stopped.
 
-import { GOODBYE_MS, type Link, within } from '../../store/index.js';
+import { CLOSE_TIMEOUT_MS, type Link, within } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Doorbell } from './doorbell.js';
+import type { Wakeup } from './wakeup.js';
 
 /** A loop with a connection of its own. Claims, timers, heartbeats and vacuum are such loops. */
 export abstract class Loop {
@@ -15,7 +15,7 @@ export abstract class Loop {
     /** Names the loop in problem events. */
     private readonly name: string,
     protected readonly link: Link,
-    protected readonly bell: Doorbell,
+    protected readonly wakeup: Wakeup,
     protected readonly parts: WorkerParts,
   ) {}
 
@@ -25,16 +25,16 @@ export abstract class Loop {
   }
 
   /**
-   * Ends the loop and closes its connection. A pass that waits for the reply of a silent server is cut off after this long: what
-   * it was doing has an unknown outcome then, as after any loss of a connection.
+   * Ends the loop and closes its connection. A pass that waits for the reply of a silent server is cut off after this long: its
+   * statement then has an unknown outcome, as after any loss of a connection.
    */
-  async stop(withinMs = GOODBYE_MS): Promise<void> {
+  async stop(withinMs = CLOSE_TIMEOUT_MS): Promise<void> {
     this.running = false;
     for (const unsubscribe of this.subscriptions) unsubscribe();
-    this.bell.clear();
-    this.bell.ring();
+    this.wakeup.clear();
+    this.wakeup.trigger();
     const hasEnded = await within(this.finished, withinMs, this.parts.runtime);
-    await this.link.close(hasEnded ? GOODBYE_MS : 0);
+    await this.link.close(hasEnded ? CLOSE_TIMEOUT_MS : 0);
     await this.finished;
   }
 
@@ -51,7 +51,7 @@ export abstract class Loop {
     let waitMs = firstAfterMs;
     while (this.running) {
       if (waitMs > 0) {
-        await this.bell.wait(waitMs);
+        await this.wakeup.wait(waitMs);
         if (!this.running) break;
       }
       try {

@@ -1,4 +1,4 @@
-// Moves what is due, exactly when it is due: the loop waits until the next row is due, and an earlier row rings its bell.
+// Moves what is due, exactly when it is due: the loop waits until the next row is due, and is woken for an earlier one.
 
 import {
   ANY,
@@ -16,8 +16,8 @@ import type { Announcer } from '../commit/announcer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { cancelledError, timeoutError } from '../error-data.js';
 import { parentOf } from '../tasks/task-commits.js';
-import type { Doorbell } from './doorbell.js';
 import { Loop } from './loop.js';
+import type { Wakeup } from './wakeup.js';
 
 const BATCH = 1_000;
 const OVERDUE_BATCH = 100;
@@ -26,17 +26,17 @@ const CHILDREN_CANCELLED = 'Its total timeout ended it together with the childre
 
 /** The timer loop of one worker. Every worker has one; rows that another is moving are skipped. */
 export class TimerLoop extends Loop {
-  /** Smaller than usual after the server has cancelled a move: it may be too large for the time that it is allowed. */
+  /** Smaller than usual after the server has cancelled a move: that one may have been too large for the statement timeout. */
   private batch = BATCH;
 
   constructor(
     parts: WorkerParts,
-    bell: Doorbell,
+    wakeup: Wakeup,
     private readonly announcer: Announcer,
   ) {
-    super('timers', parts.store.link(), bell, parts);
-    // Scheduled by another process. What this worker schedules rings the bell when it is written.
-    this.subscriptions.push(parts.store.hints.on('timer', () => bell.ring()));
+    super('timers', parts.store.link(), wakeup, parts);
+    // Scheduled by another process. What this worker schedules wakes the loop when it is written.
+    this.subscriptions.push(parts.store.hints.on('timer', () => wakeup.trigger()));
   }
 
   protected override async pass(): Promise<number> {
@@ -46,7 +46,7 @@ export class TimerLoop extends Loop {
     const full = moved >= this.batch;
     this.batch = Math.min(BATCH, this.batch * 2);
     if (full || moreOverdue) return 0;
-    if (nextInMs !== null) this.bell.ringWithin(nextInMs);
+    if (nextInMs !== null) this.wakeup.triggerWithin(nextInMs);
     return this.parts.options.pollMs;
   }
 
@@ -61,10 +61,10 @@ export class TimerLoop extends Loop {
     const { workerId, runtime } = this.parts;
     const overdue = await readOverdue(this.link, OVERDUE_BATCH);
     let settled = 0;
-    const idle = overdue.filter((row) => isMoot(row));
-    if (idle.length > 0) await dropScheduled(this.link, idle);
-    settled += idle.length;
-    for (const row of overdue.filter((one) => !isMoot(one))) {
+    const obsolete = overdue.filter((row) => isObsolete(row));
+    if (obsolete.length > 0) await dropScheduled(this.link, obsolete);
+    settled += obsolete.length;
+    for (const row of overdue.filter((one) => !isObsolete(one))) {
       const { tasks, turns } = await commitWork(this.link, { ...endOf(row, workerId), fence: runtime.newFence() });
       if (tasks[0] || turns[0]) {
         settled++;
@@ -76,7 +76,7 @@ export class TimerLoop extends Loop {
   }
 }
 
-function isMoot(row: Overdue): boolean {
+function isObsolete(row: Overdue): boolean {
   const over = row.type === null || isEnded(row.status);
   return over || (row.kind === 'start' && row.started) || (row.kind === 'grace' && !row.cancelled);
 }
@@ -99,8 +99,8 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
     ...base,
     status,
     cancelled: status === 'cancelled',
-    // Its children are of no use any more. A run that failed keeps its state, for a retry; but one whose children are cancelled
-    // could only be told so: a cancelled child workflow has lost its state and cannot be run again under its number.
+    // Its children are no longer needed. A run that failed keeps its state, for a retry; but if its children are cancelled, a retry
+    // could only fail again: a cancelled child workflow has lost its state and cannot be run again under its number.
     note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
     cascade: true,
     state: { action: status === 'failed' ? 'leave' : 'drop' },

@@ -1,4 +1,4 @@
-// Writes turns and what follows from that: the run stays in memory, and a snapshot outside the database that is not needed goes.
+// Writes turns; then the run stays in memory, and a snapshot outside the database that is no longer needed is removed.
 
 import type { TaskCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
@@ -24,14 +24,14 @@ export class TurnWriter {
     const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot });
     // Only if the commit is certain; otherwise the stored snapshot is the truth.
     if (outcome.keep && isWritten(result) && result.certain) this.cache.put(outcome.keep, result.fence);
-    this.removeUseless(outcome, result);
+    this.removeUnneeded(outcome, result);
     return result.claimedAtOnce;
   }
 
-  private removeUseless({ commit, stale }: TurnOutcome, result: CommitResult): void {
+  private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {
     const made = commit.state.action === 'store' ? commit.state.snapshotRef : undefined;
-    const useless = isWritten(result) ? stale : result.certain ? made : undefined;
-    if (useless) void this.remove(useless);
+    const unneeded = isWritten(result) ? stale : result.certain ? made : undefined;
+    if (unneeded) void this.remove(unneeded);
   }
 
   private async remove(reference: string): Promise<void> {

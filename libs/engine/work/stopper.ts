@@ -15,7 +15,7 @@ export class Stopper {
     this.unsubscribe = hints.on('lost', (id) => this.stop(id, 'lost'));
   }
 
-  /** Stops whatever runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
+  /** Stops what runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
   stop(executionId: string, reason: StopReason, fence?: number): void {
     if (executionId === ANY) return;
     for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.stop?.(reason);

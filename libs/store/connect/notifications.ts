@@ -1,9 +1,9 @@
 // Hints between processes over LISTEN and NOTIFY: there is work, an execution has ended. Only to save time: everybody polls as well.
 
 import { createHash } from 'node:crypto';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions } from './connection-options.js';
+import { type ConnectionOptions, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { EngineConnection } from './engine-connection.js';
-import { GOODBYE_MS } from './sockets.js';
+import { CLOSE_TIMEOUT_MS } from './sockets.js';
 import { quoteName, type Runner, sql } from './statement.js';
 import { within } from './within.js';
 
@@ -113,7 +113,7 @@ export class Notifications {
     this.stopping.abort(new Error('This connection was closed at shutdown.'));
     clearTimeout(this.timer);
     // Without this, a process that exits right after a start or a signal would send no hint.
-    await within(this.flushing, GOODBYE_MS);
+    await within(this.flushing, CLOSE_TIMEOUT_MS);
     await this.opened?.close();
   }
 
@@ -172,8 +172,8 @@ export class Notifications {
 
   // LISTEN takes no time, so a missing reply means a lost connection sooner than for the statements of the engine.
   private options(): ConnectionOptions {
-    const { answerTimeoutMs = ANSWER_TIMEOUT_MS, ...direct } = this.direct as ConnectionOptions;
-    return { ...direct, answerTimeoutMs: Math.min(answerTimeoutMs, this.probeMs) };
+    const { replyTimeoutMs = REPLY_TIMEOUT_MS, ...direct } = this.direct as ConnectionOptions;
+    return { ...direct, replyTimeoutMs: Math.min(replyTimeoutMs, this.probeMs) };
   }
 
   // If this fails, the connection is lost or useless; the next one listens for ends from the beginning.

@@ -5,7 +5,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { RetryRefusedError } from '../errors.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
-import { isStray } from '../relatives.js';
+import { isChildWithOwnId } from '../relatives.js';
 import { enqueue } from '../work-queue.js';
 
 // The failing turn left its snapshot and its events in place, so queueing the run again is all a workflow needs.
@@ -33,7 +33,7 @@ const RETRY = sql(
     SELECT c.id FROM failed f JOIN rhythm.inbox i ON i.execution_id = f.id AND i.bucket = f.bucket, LATERAL (
       SELECT c.id FROM rhythm.executions c WHERE c.id = f.id || ':' || i.call AND c.bucket = f.bucket AND c.status = 'failed'
       UNION ALL
-      SELECT c.id FROM rhythm.executions c WHERE ${isStray('c.', 'f.id')}
+      SELECT c.id FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'f.id')}
         AND c.parent_call = i.call AND c.status = 'failed'
     ) c WHERE f.type = 'workflow' AND i.kind = 'failed'
   ), forgotten AS (

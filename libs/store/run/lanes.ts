@@ -64,7 +64,7 @@ const CLAIM = claimStatement(
 // For lanes that no worker claims from: the worker that had the task may be gone, and nobody else deletes the rows of tasks that
 // were cancelled or paused meanwhile. Only the first rows of each lane, so that a long one costs no more.
 const TEND = sql(
-  'tend_lanes',
+  'update_unserved_lanes',
   `WITH first AS MATERIALIZED (
     SELECT w.* FROM unnest($1::text[], $2::text[], $3::text[]) AS d(queue, lane, task), LATERAL (
       SELECT w.queue, w.lane, w.rank, w.seq, w.bucket, w.execution_id, w.fence, d.task FROM rhythm.work_queue w
@@ -125,7 +125,7 @@ export async function claimLanes(db: Runner, workerId: string, claimId: string, 
 }
 
 /** Writes a note on executions in lanes that no live worker serves, and deletes queue rows that no longer mean anything. */
-export async function tendLanes(db: Runner, lanes: readonly Lane[]): Promise<void> {
+export async function updateUnservedLanes(db: Runner, lanes: readonly Lane[]): Promise<void> {
   if (lanes.length === 0) return;
   await db.rows(TEND, [lanes.map(({ queue }) => queue), lanes.map(laneOf), lanes.map(({ task }) => task), TENDED, noWorkerHas('%s')]);
 }

@@ -3,7 +3,7 @@
 import { CLOCK, CLOCK_NOW, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED_FOR_GOOD, LIVE } from '../ended.js';
-import { isBelow, isStray } from '../relatives.js';
+import { isBelow, isChildWithOwnId } from '../relatives.js';
 import { queueRows } from '../work-queue.js';
 
 /** What one move did. */
@@ -57,7 +57,7 @@ const OVERDUE = sql(
     e.type = 'workflow' AND (EXISTS (
       SELECT 1 FROM rhythm.executions c WHERE c.bucket = e.bucket AND ${isBelow('c.id', 'e.id')} AND c.parent_id = e.id AND ${LIVING}
     ) OR EXISTS (
-      SELECT 1 FROM rhythm.executions c WHERE ${isStray('c.', 'e.id')} AND ${LIVING}
+      SELECT 1 FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'e.id')} AND ${LIVING}
     )) AS "hasChildren"
   FROM rhythm.scheduled_queue s LEFT JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket
   WHERE s.due_at <= ${CLOCK} AND s.kind = ANY('{deadline,start,grace}'::text[]) ORDER BY s.due_at LIMIT $1`,

@@ -1,24 +1,24 @@
 // Writes this worker's heartbeat, notices when it was declared dead, and declares others dead.
 
-import { beat, claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readBeats, recoverWorker } from '../../store/index.js';
+import { claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readHeartbeats, recoverWorker, writeHeartbeat } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { VmCache } from '../turns/vm-cache.js';
 import type { HeldWork } from '../work/held-work.js';
 import type { Stopper } from '../work/stopper.js';
-import type { Doorbell } from './doorbell.js';
 import { Loop } from './loop.js';
+import type { Wakeup } from './wakeup.js';
 
 const RETRY_MS = 1_000;
 
 interface Observed {
   beats: number;
-  /** Silence that this worker itself was awake for, in milliseconds. */
+  /** How long it has been silent while this worker itself was running, in milliseconds. */
   silentMs: number;
 }
 
-/** The heart of one worker, on a connection of its own: a busy pool must not make it look dead. */
-export class Heart extends Loop {
+/** The heartbeat loop of one worker, on a connection of its own: a busy pool must not make it look dead. */
+export class HeartbeatLoop extends Loop {
   /** Resolves when this worker was declared dead: others have its work, and everything it does must stop. */
   readonly declaredDead: Promise<void>;
   private readonly observed = new Map<string, Observed>();
@@ -28,14 +28,14 @@ export class Heart extends Loop {
 
   constructor(
     parts: WorkerParts,
-    bell: Doorbell,
+    wakeup: Wakeup,
     private readonly held: HeldWork,
     private readonly cache: VmCache,
     private readonly stopper: Stopper,
     private readonly announcer: Announcer,
   ) {
-    // A silent connection must be given up while there is still time to beat on another one.
-    super('heartbeat', parts.store.link({ answerTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), bell, parts);
+    // A silent connection must be given up while there is still time to write the heartbeat on another one.
+    super('heartbeat', parts.store.link({ replyTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), wakeup, parts);
     let report: () => void = () => undefined;
     this.declaredDead = new Promise((resolve) => {
       report = resolve;
@@ -49,13 +49,13 @@ export class Heart extends Loop {
 
   protected override async pass(): Promise<number> {
     const { workerId, options } = this.parts;
-    const server = await beat(this.link, workerId);
+    const server = await writeHeartbeat(this.link, workerId);
     if (server === undefined) {
       this.running = false;
       this.reportDead();
       return 0;
     }
-    // Another server, or one that was started again, may lack the last commits: what is in memory may be ahead of it.
+    // Another server, or one that was restarted, may lack the last commits: the runs in memory may be ahead of it.
     if (this.server !== undefined && server !== this.server) this.cache.clear();
     this.server = server;
     await this.giveBackUnknown();
@@ -68,7 +68,7 @@ export class Heart extends Loop {
     return Math.min(RETRY_MS, this.parts.options.heartbeatMs);
   }
 
-  // Claims whose reply was lost: the database has them, this worker does not know what is in them.
+  // Claims whose reply was lost: the database has them, but this worker does not have their items.
   private async giveBackUnknown(): Promise<void> {
     const { workerId, runtime } = this.parts;
     const unknown = this.held.unknown(await claimIds(this.link, workerId));
@@ -85,14 +85,14 @@ export class Heart extends Loop {
 
   // A worker counts only silence between two of its own readings, and of the time between them at most a third of deadAfter (or
   // one heartbeat interval, if that is longer). So an outage of the database, or a pause of this process, makes no living worker
-  // look dead: it has the rest of deadAfter to beat again. Dead workers are still found when readings are far apart or fail now and
+  // look dead: it has the rest of deadAfter to write a heartbeat. Dead workers are still found when readings are far apart or fail now and
   // then because the database is overloaded.
   private async sweep(): Promise<void> {
     const { options, workerId, runtime } = this.parts;
     const now = runtime.monotonicNow();
     const awakeMs =
       this.lastSweep === undefined ? 0 : Math.min(now - this.lastSweep, Math.max(options.heartbeatMs, options.deadAfterMs / 3));
-    const beats = await readBeats(this.link);
+    const beats = await readHeartbeats(this.link);
     this.lastSweep = now;
     const present = new Set(beats.map((worker) => worker.workerId));
     for (const id of this.observed.keys()) if (!present.has(id)) this.observed.delete(id);
@@ -107,12 +107,12 @@ export class Heart extends Loop {
     }
   }
 
-  // A failure here does not change how long the worker has been silent: the next sweep tries again, also for what is left.
+  // A failure here does not change how long the worker has been silent: the next sweep tries again, and takes what is left.
   private async recover(deadId: string, beats: number): Promise<void> {
     const { options, events, runtime } = this.parts;
     try {
       const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes, runtime.newFence());
-      // Undefined: it was not dead, or another worker is recovering it. What that one leaves is tried again.
+      // Undefined: it was not dead, or another worker is recovering it. The next sweep takes what that one leaves.
       if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.observed.delete(deadId);
       if (!recovered) return;
       events.emit({ type: 'recovered', workerId: deadId, executions: recovered.given.map((item) => item.id) });
