@@ -27,7 +27,7 @@ export type EngineEvent =
   /** A later turn of a workflow begins. A turn that is not written is run again. */
   | ({ type: 'resumed' } & ExecutionFacts)
   /**
-   * A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for; `note` says
+   * A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for; `note` is
    * what else keeps the run from moving, such as a program that the database does not have.
    */
   | ({ type: 'suspended'; readonly waitsFor: readonly PendingDescription[]; note: string | null } & ExecutionFacts)

@@ -19,7 +19,7 @@ export interface Runtime {
   newId(): string;
   /** A random number for executions that change hands. */
   newFence(): number;
-  /** A string that nobody can guess. */
+  /** A string that cannot be guessed. */
   newSecret(): string;
   /** A random UUID. */
   randomUuid(): string;

@@ -15,7 +15,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The store of states outside the database cannot be reached: its runs wait for it, and say so. */
+/** The store of states outside the database cannot be reached: its runs wait for it, with a note about it. */
 export class SnapshotStoreUnreachableError extends UnreachableError {
   override readonly name: string = 'SnapshotStoreUnreachableError';
 }

@@ -29,7 +29,7 @@ import { Stopper } from './work/stopper.js';
 
 const LOCK_MS = 2_000;
 // How long a shutdown waits for the database, beyond its grace: for finished work to be written, and for the rest to be given back.
-// Together with closing the connections (here, then in the store) ten seconds, which is what the documentation says.
+// Together with closing the connections (here, then in the store) ten seconds, as documented.
 const DRAIN_MS = 5_000;
 const GIVE_BACK_MS = 2_000;
 const CHECK_EVERY_MS = 10;

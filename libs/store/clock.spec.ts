@@ -1,4 +1,4 @@
-// The clock of the schema: statements follow it when a test replaces it, heartbeats do not, and the planner sees through it.
+// The clock of the schema: statements follow it when a test replaces it, heartbeats do not, and the planner inlines it.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../test/support/index.js';

@@ -76,7 +76,7 @@ describe('two commits queued on one connection', () => {
       const first = submit(committer, items.slice(0, GROUP));
       await waitFor('the first to be on its way', () => sent === 1);
       const second = submit(committer, items.slice(GROUP));
-      await waitFor('the second to stand behind it', () => sent > 1);
+      await waitFor('the second to be queued behind it', () => sent > 1);
       return { first, second };
     };
     return { held, link, write, committer };

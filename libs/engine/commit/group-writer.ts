@@ -101,7 +101,7 @@ export class GroupWriter {
   }
 
   // What to write in place of values that the database refuses. Of a fused step that is the task alone: its parent reads the result
-  // from its inbox. Of a failure it is nothing; but its claim must not simply end, or the run would be held by nobody. It is put off
+  // from its inbox. Of a failure it is nothing; but its claim must not simply end, or no worker would have the run. It is put off
   // first, and tried again.
   private async fallbackFor(work: FinishedWork, error: unknown): Promise<FinishedWork> {
     const { items, task, turn } = work;
@@ -133,7 +133,7 @@ export class GroupWriter {
   }
 
   // The server cancels or refuses a statement, and the reason may lie in one of the works: too large for the time or the memory
-  // that it is allowed, or in need of a row that somebody keeps locked. Two of them are tried by themselves. If neither can be
+  // that it is allowed, or in need of a row that another transaction keeps locked. Two of them are tried by themselves. If neither can be
   // written the problem is not theirs, and the group is tried again as it is. Otherwise each is written by itself, and the others
   // do not wait for the one that cannot be.
   private async writeApart(works: readonly FinishedWork[], tries: number, refusal: NotAccepted): Promise<Written[] | undefined> {

@@ -27,7 +27,7 @@ export class ImmediateClaims {
     private readonly closing: AbortSignal,
   ) {}
 
-  /** Only while the queues are empty (nothing is overtaken), for tasks that this worker serves, knows and has room for. */
+  /** Only while the queues are empty (nothing is overtaken), for tasks that this worker has, in queues that it serves, while it has room. */
   choose(turns: readonly TurnCommit[]): ImmediateClaim | undefined {
     if (!this.head.isShort || this.closing.aborted) return undefined;
     const { options, tasks, runtime } = this.parts;

@@ -104,7 +104,7 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
     note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
     cascade: true,
     state: { action: status === 'failed' ? 'leave' : 'drop' },
-    // A child that counts a group down at this moment wakes nobody: the end of the groups does.
+    // A child that counts a group down at this moment does not wake the run: the end of the groups does.
     remaining: status === 'failed' ? undefined : null,
   });
   return { workerId, tasks: [], turns: [turn], claims: [] };

@@ -16,7 +16,7 @@ export interface TaskContext {
   readonly maxAttempts: number;
   /** Stable across attempts, crashes and workers: hand it to the outside world to make calls idempotent. */
   readonly idempotencyKey: string;
-  /** Fires on cancel, timeout, shutdown, and when this worker was declared dead. `signal.reason` says which. */
+  /** Fires on cancel, timeout, shutdown, and when this worker was declared dead. `signal.reason` is the cause. */
   readonly signal: AbortSignal;
   /** Logs with the execution's id and name in front. */
   readonly logger: TaskLogger;

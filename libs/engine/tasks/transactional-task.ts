@@ -45,7 +45,7 @@ export async function transactionally(
     await appDataSource.transaction(async (manager) => {
       stage = 'task';
       const value = await call(manager).catch(async (error: unknown) => {
-        // What a task throws does not say whether its connection lives; the connection does.
+        // Whether the connection works cannot be read from what the task throws; the connection itself is asked.
         throw (await stillConnected(manager)) ? error : new UnreachableError('The connection was lost in the transaction', error);
       });
       if (item.dropped) throw new ClaimLostError(item.id);

@@ -52,7 +52,7 @@ export class FileSnapshotStore implements SnapshotStore {
       return await readFile(join(this.folder, reference), 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      // Without the folder itself (a volume that is not mounted) nobody can tell what is in it.
+      // Without the folder itself (a volume that is not mounted) its content is unknown.
       await stat(this.folder);
       return undefined;
     }

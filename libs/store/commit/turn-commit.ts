@@ -1,4 +1,4 @@
-// What a turn of a workflow came to: the run's new status, its state, the events it consumed and what it asked for.
+// The outcome of a turn of a workflow: the run's new status, its state, the events it consumed and what it asked for.
 
 import type { NewExecution } from '../new-execution.js';
 import type { ParentCall } from './task-commit.js';
@@ -13,7 +13,7 @@ export interface NewTimer {
   at?: number;
 }
 
-/** What a turn of a workflow came to. */
+/** The outcome of a turn of a workflow. */
 export interface TurnCommit {
   id: string;
   bucket: number;

@@ -35,7 +35,7 @@ export class EngineConnection implements Runner {
       ...(options.lockTimeoutMs ? [`lock_timeout=${options.lockTimeoutMs}`] : []),
     ];
     const pins = options.pooled ? {} : { options: session.map((pin) => `-c ${pin}`).join(' ') };
-    // A server that vanished silently (a failed host, a firewall that dropped the connection) never replies, and TCP alone
+    // A server that disappeared (a failed host, a firewall that dropped the connection) never replies, and TCP alone
     // notices after a quarter of an hour. The connection is then dropped; the outcome of its statements is unknown, as after any loss.
     this.replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     const { make } = this.sockets;

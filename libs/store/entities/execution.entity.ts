@@ -34,7 +34,7 @@ export class ExecutionEntity {
   @Column({ name: 'parent_id', type: 'text', collation: 'C', nullable: true })
   parentId!: string | null;
 
-  /** The number of the durable call in the parent that waits for this run; null when nobody waits for its end. */
+  /** The number of the durable call in the parent that waits for this run; null when no call waits for its end. */
   @Column({ name: 'parent_call', type: 'integer', nullable: true })
   parentCall!: number | null;
 

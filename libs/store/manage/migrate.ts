@@ -91,7 +91,7 @@ export async function planMigrations(dataSource: DataSource, direction: 'up' | '
   return plan;
 }
 
-/** Throws if this code cannot work with the schema, and says which command helps. */
+/** Throws if this code cannot work with the schema, and names the command that helps. */
 export async function assertSchema(dataSource: DataSource): Promise<void> {
   const version = await schemaVersion(dataSource);
   if (version < SCHEMA_VERSION) throw new SchemaTooOldError(version, SCHEMA_VERSION, schemaOf(dataSource));

@@ -34,8 +34,8 @@ export interface GivenBack {
   quarantined: boolean;
 }
 
-// A workflow that is not returned (somebody else has moved it, or it is paused) is woken again: its queue row may have been the
-// wake of an event that nobody else has read. So is a task with a cancel request in its inbox. One that has ended is woken if
+// A workflow that is not returned (another worker has moved it, or it is paused) is woken again: its queue row may have been the
+// wake of an event that no other turn has read. So is a task with a cancel request in its inbox. One that has ended is woken if
 // something is left for it: the claim of that wake deletes it. Whether it was returned is read from the update itself: this
 // statement's snapshot may be older than the commit that the update waited for.
 const HAS_EVENTS = `EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)`;
@@ -103,7 +103,7 @@ const PUT_OFF = sql(
   RETURNING execution_id AS id, bucket, fence, due_at > ${inMs('$6')} AS later`,
 );
 
-// The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone starts over.
+// The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone is replaced by a new one.
 // Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. Rows that
 // are not locked are taken, the rest stays in its claims, and the sweeper comes back for it.
 const RECOVER = sql(
@@ -170,7 +170,7 @@ export async function putOffItems(
 
 /**
  * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue at a new fence.
- * Returns undefined when there was nothing to take: it was not dead after all, or another worker was faster. Safe to run from
+ * Returns undefined when there was nothing to take: it was alive, or another worker was faster. Safe to run from
  * every worker at once, and again for as long as something is left.
  */
 export async function recoverWorker(
