@@ -17,7 +17,7 @@ const ALLOWED: Record<string, number> = {
   // `doctor` compares the clocks of server and host, and looks for transactions that are open for too long.
   'libs/store/connect/probe-server.ts': 3,
   // Whether a worker is alive.
-  'libs/store/entities/worker-heartbeat.entity.ts': 2,
+  'libs/store/entities/worker-heartbeat.ts': 2,
   'libs/store/read/read-status.ts': 1,
   'libs/store/run/heartbeat.ts': 1,
   // The function `rhythm.clock()` itself, and the two defaults of heartbeats.

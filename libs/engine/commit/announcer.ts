@@ -133,7 +133,8 @@ export class Announcer {
 
   private noted(run: HeldItem, notes: readonly Note[]): void {
     const { events } = this.parts;
-    const [isTaken, isFired] = [events.hasListeners('signal-taken'), events.hasListeners('timer-fired')];
+    const isTaken = events.hasListeners('signal-taken');
+    const isFired = events.hasListeners('timer-fired');
     if (!isTaken && !isFired) return;
     for (const { kind, detail } of notes) {
       const { signal, call } = detail as { signal: string; call: number };
