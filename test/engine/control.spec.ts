@@ -43,7 +43,7 @@ describe('cancel', () => {
     await requestCancel(harness.store.db, [waiting, running], 'enough');
     expect(await harness.ended(running)).toMatchObject({ status: 'cancelled', error: { name: 'CancelledError', message: 'enough' } });
     expect(await harness.ended(waiting)).toMatchObject({ status: 'cancelled' });
-    await waitFor('the running task to hear of it', () => reasons.length > 0);
+    await waitFor('the running task to be aborted', () => reasons.length > 0);
     expect(await harness.count('inbox')).toBe(0);
   });
 
@@ -116,7 +116,7 @@ describe('cancel', () => {
     for (const table of ['workflow_execution_context', 'scheduled_queue', 'signals', 'inbox']) expect(await harness.count(table)).toBe(0);
   });
 
-  it('in one turn with an answer starts nothing that the flow asks for in between, and undoes what was done', async () => {
+  it('in one turn with a result starts nothing that the flow asks for in between, and undoes what was done', async () => {
     const did: string[] = [];
     let reserve = () => {};
     const harness = await kit.open({
@@ -144,7 +144,7 @@ describe('cancel', () => {
     await harness.engine();
     const id = await harness.start('order');
     await waitFor('the first step to run', async () => (await harness.status(`${id}:1`)) === 'running');
-    // While it is paused the answer waits; the cancel then wakes it for both.
+    // While it is paused the result waits; the cancel then wakes it for both.
     await pauseExecutions(harness.store.db, [id]);
     reserve();
     await harness.ended(`${id}:1`);
@@ -206,7 +206,7 @@ describe('pause and resume', () => {
     await waitFor('it to wait', async () => (await harness.status(id)) === 'suspended');
     expect(await pauseExecutions(harness.store.db, [id])).toEqual([id]);
     await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '41' }]);
-    await waitFor('the wake to be looked at', async () => (await harness.count('work_queue')) + (await harness.count('claims')) === 0);
+    await waitFor('the wake to be handled', async () => (await harness.count('work_queue')) + (await harness.count('claims')) === 0);
     expect(await harness.status(id)).toBe('paused');
     expect((await listExecutions(harness.store.db, { status: 'paused' })).items).toHaveLength(1);
     expect(await resumeExecutions(harness.store.db, [id])).toEqual([id]);
@@ -271,18 +271,18 @@ describe('retry', () => {
     expect((await readTree(harness.store.db, id)).map((node) => node.id).sort()).toEqual([id, `${id}:2`, `${id}:3`].sort());
   });
 
-  it('is refused for what has not failed; remove takes a tree away and leaves the living', async () => {
+  it('is refused for what has not failed; remove deletes a tree that has ended, and no other', async () => {
     const harness = await kit.open({
       flows: { f: `return await Task.run('one');`, g: `await Signal.when('x');` },
       tasks: { one: () => 1 },
     });
     await harness.engine();
     const id = await harness.start('f');
-    const living = await harness.start('g');
+    const live = await harness.start('g');
     await harness.ended(id);
     expect(await harness.store.db.transaction((tx) => retryExecution(tx, id))).toBe(false);
-    await waitFor('the other to wait', async () => (await harness.status(living)) === 'suspended');
-    expect((await removeExecutions(harness.store.db, [id, living])).sort()).toEqual([id, `${id}:1`]);
-    expect(await harness.status(living)).toBe('suspended');
+    await waitFor('the other to wait', async () => (await harness.status(live)) === 'suspended');
+    expect((await removeExecutions(harness.store.db, [id, live])).sort()).toEqual([id, `${id}:1`]);
+    expect(await harness.status(live)).toBe('suspended');
   });
 });

@@ -1,4 +1,4 @@
-// The one event stream: what telemetry, logs and tests read about an execution, and nothing made when nobody listens.
+// The event stream: what telemetry, logs and tests learn about an execution, at no cost without a subscriber.
 
 import { describe, expect, it } from '@jest/globals';
 import { type EngineEvent, EngineEvents } from '../../libs/engine/index.js';
@@ -17,7 +17,7 @@ const FLOW = `
 describe('the events of an execution', () => {
   const { open, expectProblems } = useHarness();
 
-  it('say what it is, what it waits for, and how it ended', async () => {
+  it('describe it, what it waits for, and how it ended', async () => {
     let attempts = 0;
     const charge = () => {
       if (++attempts === 1) throw new Error('busy');
@@ -122,7 +122,7 @@ describe('the events of an execution', () => {
     expect(harness.events).toContainEqual({ type: 'recovered', workerId: 'dead-worker', executions: [orphan] });
   });
 
-  it('say why a run does not move when it waits for something that is not in its code', async () => {
+  it('contain the reason why a run does not move when it waits for something that is not in its code', async () => {
     const harness = await open({ flows: { v: `return 1;` } });
     await harness.engine();
     const id = await harness.start('v', undefined, { version: 'f'.repeat(64) });
@@ -132,7 +132,7 @@ describe('the events of an execution', () => {
     expect(suspended).toMatchObject({ waitsFor: [], note: expect.stringContaining('is not in the database') });
   });
 
-  it('are not made when nobody subscribes to their type', async () => {
+  it('are not made without a subscriber to their type', async () => {
     const emitted: EngineEvent[] = [];
     class Recorded extends EngineEvents {
       override emit(event: EngineEvent): void {

@@ -72,7 +72,7 @@ export class Harness {
     return harness;
   }
 
-  /** Compiles a flow and stores it; a later text of the same name is a new version. */
+  /** Compiles a flow and stores it; another source of the same name is a new version. */
   async publish(name: string, source: string): Promise<string> {
     const program = compile(source, { file: `${name}.flow` });
     const version = createHash('sha256').update(source).digest('hex');
@@ -125,7 +125,7 @@ export class Harness {
     return id;
   }
 
-  /** Waits until the execution has ended; answers its record with the output parsed. */
+  /** Waits until the execution has ended. Resolves with its record and the parsed output. */
   async ended(id: string, timeoutMs = 15_000) {
     const record = await waitFor(
       `the end of ${id}`,

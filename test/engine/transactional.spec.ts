@@ -68,7 +68,7 @@ describe('transactional tasks', () => {
     expect(await harness.status(lost)).toBe('pending');
   });
 
-  it('hold their locks for a bounded time if their host vanishes before the COMMIT, and leave the session as it was', async () => {
+  it('hold their locks for a limited time if their host disappears before the COMMIT, and leave the session as it was', async () => {
     const timeout = async (runner: QueryRunner) => (await runner.query('SHOW idle_in_transaction_session_timeout'))[0];
     const seen: unknown[] = [];
     // What the server would do to a session that falls silent right before its COMMIT, and after it.

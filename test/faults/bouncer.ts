@@ -8,7 +8,7 @@ import pg from 'pg';
 import { waitFor } from '../support/wait-for.js';
 import { freePort } from './free-port.js';
 
-// PgBouncer does not run as root; whoever this is may do nothing else here.
+// PgBouncer does not run as root; this user has no other rights.
 const NOBODY = 65_534;
 
 /** Where the program is, if it is installed. */
@@ -62,7 +62,7 @@ server_reset_query =
     url.hostname = '127.0.0.1';
     url.port = String(port);
     const bouncer = new Bouncer(child, folder, url.href);
-    await waitFor('pgbouncer to answer', async () => {
+    await waitFor('pgbouncer to reply', async () => {
       if (child.exitCode !== null) throw new Error(`pgbouncer ended:\n${output}`);
       const client = new pg.Client({ connectionString: url.href });
       client.on('error', () => {});

@@ -1,4 +1,4 @@
-// Paused workflows that a worker keeps at hand: they must not fill its memory.
+// Suspended workflows that a worker keeps in memory: they must not fill it.
 
 import { describe, expect, it } from '@jest/globals';
 import { sendSignals } from '../../libs/store/index.js';
@@ -11,7 +11,7 @@ const FLOW = `const held = []; for (let i = 0; i < 60000; i++) held.push({ i });
 const RUNS = 18;
 const HEAP_MB = 200;
 
-describe('paused workflows with large states', () => {
+describe('suspended workflows with large states', () => {
   const kit = useHarness();
   useWorkers();
 

@@ -12,7 +12,7 @@ describe('dead workers', () => {
   useWorkers();
   const spawn = (name: string, engine?: EngineProcess) => spawnEngine(kit, name, engine);
 
-  it('cannot write: a frozen worker wakes after it was declared dead, its result is refused and it starts over under a new id', async () => {
+  it('cannot write: a frozen worker wakes after it was declared dead, its result is dropped, and a worker with a new id replaces it', async () => {
     const harness = await kit.open({});
     const frozen = spawn('frozen', { holdMs: 400 });
     const [, firstId] = await frozen.line(/ready (\S+)/);
@@ -25,7 +25,7 @@ describe('dead workers', () => {
     frozen.thaw();
     await frozen.line('worker-declared-dead');
     const [, secondId] = await frozen.line(/worker-started \{"type":"worker-started","workerId":"(?!FIRST)([^"]+)"/);
-    await waitFor('the new life to beat', async () => (await harness.count('worker_heartbeats')) === 2);
+    await waitFor('the heartbeat of the new worker', async () => (await harness.count('worker_heartbeats')) === 2);
     expect(secondId).toBeDefined();
     const workers = await harness.query<{ worker_id: string }>('SELECT worker_id FROM rhythm.worker_heartbeats');
     expect(workers.map((worker) => worker.worker_id)).not.toContain(firstId);
@@ -51,7 +51,7 @@ describe('dead workers', () => {
     await second.kill();
   }, 60_000);
 
-  it('quarantine what kills them, and spare its neighbours', async () => {
+  it('quarantine what kills them, and run the work beside it', async () => {
     const harness = await kit.open({});
     const poison = await harness.start('crash', undefined, { type: 'task' });
     const neighbours = await Promise.all(Array.from({ length: 10 }, () => harness.start('hold', undefined, { type: 'task' })));
@@ -77,7 +77,7 @@ describe('dead workers', () => {
     await endWorkers();
   }, 120_000);
 
-  it('are found dead by a worker whose looks are far apart because the database is slow', async () => {
+  it('are found by a worker whose sweeps are far apart because the database is slow', async () => {
     const harness = await kit.open({});
     const options = { heartbeatMs: 200, deadAfterMs: 6_000 };
     const dead = spawn('dead', { options });
@@ -89,7 +89,7 @@ describe('dead workers', () => {
     try {
       const store = await Store.open({ url: wire.url, schema: kit.schema });
       const sweeper = await harness.engine(options, store);
-      // Each look takes several statements, so two of them are now much further apart than two heartbeats and a second.
+      // Each sweep takes several statements, so two of them are now much further apart than two heartbeats and a second.
       wire.slow(600);
       await waitFor('the dead one to be recovered', () => harness.events.some((event) => event.type === 'recovered'), {
         timeoutMs: 40_000,

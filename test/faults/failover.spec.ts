@@ -1,4 +1,4 @@
-// A failover to a replica that lacks the last commits: what a worker remembers of them is not what the database holds.
+// A failover to a replica that lacks the last commits: a worker may have them in memory, and the database does not.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sendSignals } from '../../libs/store/index.js';
@@ -57,7 +57,7 @@ describe('after an asynchronous failover', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['a', 'b'] });
   }, 60_000);
 
-  it('no run stays in memory: a worker forgets them when a beat is taken by another server', async () => {
+  it('no run stays in memory: a worker drops them when another server takes a heartbeat', async () => {
     const harness = await kit.open({ flows: { f: `while (await Signal.when('next') !== 'end') {}` } });
     const loads: string[] = [];
     let server: string | undefined;
@@ -77,7 +77,7 @@ describe('after an asynchronous failover', () => {
     };
     const beaten = async () => {
       const before = beats;
-      await waitFor('another beat', () => beats > before + 1);
+      await waitFor('another heartbeat', () => beats > before + 1);
     };
     await suspended(harness, id);
     await beaten();
@@ -90,7 +90,7 @@ describe('after an asynchronous failover', () => {
     await take('end');
   }, 60_000);
 
-  it('the result of a task that the database never heard of is not taken for that of its namesake', async () => {
+  it('the result of a task that the database does not have is not taken for that of another with the same id', async () => {
     const flow = `const name = await Signal.when('next'); return await Task.run('hold', name);`;
     const harness = await kit.open({ flows: { f: flow } });
     const first = spawn('first', flow);
@@ -106,7 +106,7 @@ describe('after an asynchronous failover', () => {
     await second.line('ready');
     await send(harness, id, 'a');
     await second.line(`holding ${id}:2`);
-    // It finishes the moment it wakes, before it can find out that the task is not its own any more.
+    // It ends as soon as the process continues, before that can find out that the task is no longer its own.
     process.kill(first.pid, 'SIGUSR2');
     first.thaw();
     await first.line(/lost|aborted/);

@@ -1,4 +1,4 @@
-// A connection that something between us and the server has forgotten, without telling either side.
+// A connection that a firewall between us and the server has dropped, without a notice to either side.
 
 import { describe, expect, it } from '@jest/globals';
 import { newId, Store } from '../../libs/store/index.js';

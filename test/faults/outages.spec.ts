@@ -1,4 +1,4 @@
-// The database goes away and comes back; nobody is declared dead by mistake and nothing is lost.
+// The database goes away and comes back; no worker is declared dead by mistake, and nothing is lost.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { EngineOptions } from '../../libs/engine/index.js';
@@ -41,7 +41,7 @@ describe('outages', () => {
       async () => void (await Promise.all(engines.map((engine) => engine.stop()))),
     );
     const ids = engines.map((engine) => engine.workerId);
-    await waitFor('both to beat', async () => (await harness.count('worker_heartbeats', 'beats > 3')) === 2);
+    await waitFor('heartbeats of both', async () => (await harness.count('worker_heartbeats', 'beats > 3')) === 2);
     const before = await harness.start('f');
     await harness.ended(before);
     wire.cut();
@@ -49,7 +49,7 @@ describe('outages', () => {
     await waitFor('the outage to be longer than deadAfter', () => performance.now() - cutAt > 2_000);
     wire.mend();
     const [{ beats }] = await harness.query<{ beats: number }>(`SELECT max(beats) AS beats FROM rhythm.worker_heartbeats`);
-    await waitFor('both to beat again', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 8}`)) === 2);
+    await waitFor('heartbeats of both again', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 8}`)) === 2);
     expect((await harness.ended(await harness.start('f'))).status).toBe('completed');
     expect(engines.map((engine) => engine.workerId)).toEqual(ids);
     expect(harness.events.filter((event) => event.type === 'recovered' || event.type === 'worker-declared-dead')).toEqual([]);
@@ -89,17 +89,17 @@ describe('outages', () => {
     expect(await harness.ended(await harness.start('f'), 10_000)).toMatchObject({ status: 'completed', value: 1 });
   }, 30_000);
 
-  it('beats on another connection before a silent one could make it look dead', async () => {
+  it('writes its heartbeat on another connection before a silent one could make it look dead', async () => {
     const harness = await kit.open({});
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
     await engineOn(harness, wire, { heartbeatMs: 100, deadAfterMs: 3_000 }, { cutFirst: true });
-    await waitFor('a beat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
+    await waitFor('a heartbeat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
     wire.silence();
-    // The first of these may still have been on its way; a worker that waits for the silent connection makes no ten.
+    // The first of these may still have been on its way; a worker that waits for the silent connection does not write ten.
     const [{ beats }] = await harness.query<{ beats: number }>('SELECT beats::integer AS beats FROM rhythm.worker_heartbeats');
-    await waitFor('ten more beats', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 10}`)) === 1);
-    // The other loops still wait for their answers; cut off, they go on and can be stopped.
+    await waitFor('ten more heartbeats', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 10}`)) === 1);
+    // The other loops still wait for replies; cut off, they go on and can be stopped.
     wire.cut();
     wire.mend();
   }, 30_000);
@@ -134,7 +134,7 @@ describe('outages', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
   }, 30_000);
 
-  it('burns no attempt of a task whose heartbeat cannot be written: it is written when the database is back, the latest progress last', async () => {
+  it('counts no attempt of a task whose heartbeat cannot be written: it is written when the database is back, the latest progress last', async () => {
     const wire = await Wire.to(kit.url);
     let cuts = 0;
     const beats: Promise<void>[] = [];
@@ -146,7 +146,7 @@ describe('outages', () => {
           cuts = wire.cuts;
           // Not awaited, as many tasks do: a rejection here would end the process.
           beats.push(ctx.heartbeat({ n: 2 }), ctx.heartbeat({ n: 3 }), ctx.heartbeat());
-          await waitFor('the heartbeats to meet the outage', () => wire.cuts > cuts);
+          await waitFor('the heartbeats to fail', () => wire.cuts > cuts);
           wire.mend();
           await Promise.all(beats);
           const [{ progress }] = await harness.query<{ progress: unknown }>('SELECT progress FROM rhythm.executions');
@@ -160,7 +160,7 @@ describe('outages', () => {
     expect(beats).toHaveLength(3);
   }, 30_000);
 
-  it('burns no attempt of a task whose completion token cannot be stored', async () => {
+  it('counts no attempt of a task whose completion token cannot be stored', async () => {
     const wire = await Wire.to(kit.url);
     let runs = 0;
     const harness = await kit.open({

@@ -1,4 +1,4 @@
-// A turn whose values the database refuses leaves the state outside the row that the run goes on from.
+// A turn whose values the database refuses keeps the snapshot outside the row from which the run continues.
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
@@ -10,7 +10,7 @@ import { watchLinks } from './watched-links.js';
 describe('a refused turn', () => {
   const kit = useHarness();
 
-  it('keeps the outside state that its run goes on from, and a retry finishes it', async () => {
+  it('keeps the snapshot from which its run continues, and a retry finishes it', async () => {
     kit.expectProblems();
     const kept = new Map<string, string>();
     let broken = true;
@@ -36,7 +36,7 @@ describe('a refused turn', () => {
     const id = await harness.start('f');
     expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
     const [{ ref }] = await harness.query<{ ref: string }>('SELECT snapshot_ref AS ref FROM rhythm.workflow_execution_context');
-    // The one that was made in vain is taken away.
+    // The one of the refused turn is removed.
     await waitFor('one state to be left', () => kept.size === 1);
     expect([...kept.keys()]).toEqual([ref]);
     broken = false;

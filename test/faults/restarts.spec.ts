@@ -1,4 +1,4 @@
-// A PostgreSQL server of its own is restarted, in order and by SIGKILL, while a worker process is at work on it.
+// A PostgreSQL server of its own is restarted, by a proper shutdown and by SIGKILL, while a worker process is at work on it.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ describe('a database that is restarted under load', () => {
 
   it('loses no run, repeats no effect, and never crashes the app around the worker', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'rhythm-restarts-'));
-    // Where the tests run as root, PostgreSQL runs as somebody else and has to get in.
+    // Where the tests run as root, PostgreSQL runs as another user, who must be able to enter.
     chmodSync(dataDir, 0o711);
     toClose.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const port = await freePort();
@@ -49,7 +49,7 @@ describe('a database that is restarted under load', () => {
     const ids = await Promise.all(Array.from({ length: RUNS }, () => harness.start('order')));
 
     const restarts: { how: string; end: () => Promise<void> }[] = [
-      { how: 'in order', end: () => server.stop() },
+      { how: 'by a shutdown', end: () => server.stop() },
       {
         how: 'by SIGKILL',
         end: async () => {
@@ -72,7 +72,7 @@ describe('a database that is restarted under load', () => {
     }
 
     for (const id of ids) expect(await harness.ended(id, 60_000)).toMatchObject({ status: 'completed', value: STEPS, crashes: 0 });
-    // One effect for every step that was called, and for none two.
+    // Exactly one effect for every step that was called.
     const effects = await harness.query<{ id: string }>('SELECT id FROM paid ORDER BY id');
     const steps = await harness.query<{ id: string }>(`SELECT id FROM rhythm.executions WHERE target_name = 'pay' ORDER BY id`);
     expect(effects).toHaveLength(RUNS * STEPS);
@@ -80,7 +80,7 @@ describe('a database that is restarted under load', () => {
     expect(await harness.count('executions')).toBe(RUNS * (1 + 2 * STEPS));
     expect(await harness.count('executions', `status <> 'completed'`)).toBe(0);
     await waitFor('nothing to be held', async () => (await harness.count('claims')) + (await harness.count('work_queue')) === 0);
-    // The same process with the same worker: nobody had to start it again, and nobody declared it dead.
+    // The same process with the same worker: it was neither started again nor declared dead.
     const workers = await harness.query<{ worker_id: string }>('SELECT worker_id FROM rhythm.worker_heartbeats');
     expect(workers).toEqual([{ worker_id: workerId }]);
     expect((await worker.kill('SIGKILL')).signal).toBe('SIGKILL');

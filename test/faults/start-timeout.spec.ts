@@ -1,4 +1,4 @@
-// A start timeout against a claim: a task that runs is never reported as one that did not start.
+// A start timeout races with a claim: a task that runs is never reported as one that did not start.
 
 import { describe, expect, it } from '@jest/globals';
 import { claimWork, commitWork, markStarted } from '../../libs/store/index.js';

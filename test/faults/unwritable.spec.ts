@@ -1,4 +1,4 @@
-// Values that the database refuses, even those of the failure that says so: nothing is left in nobody's hands.
+// The database refuses values, and even the failure that reports them: no execution is left without a worker or a queue row.
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';

@@ -8,7 +8,7 @@ import { Harness } from '../engine/harness.js';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const url = process.env.WORKER_URL as string;
 const held = new Set<() => void>();
-// What `hold` holds ends when the spec says so, on whatever worker it runs.
+// SIGUSR2 ends what `hold` holds.
 process.on('SIGUSR2', () => {
   for (const end of held) end();
 });
