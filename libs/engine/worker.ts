@@ -150,7 +150,7 @@ export class Worker {
     this.committer.stop();
     for (const item of this.held.all()) {
       item.dropped = true;
-      item.stop?.('dead');
+      item.running?.stop('dead');
     }
     try {
       await this.claims.stop();
@@ -168,7 +168,7 @@ export class Worker {
   }
 
   private abortHeld(): void {
-    for (const item of this.held.all()) item.stop?.('shutdown');
+    for (const item of this.held.all()) item.running?.stop('shutdown');
   }
 
   // Gives back what is held, and removes the worker: its claims are gone by then, or are found by a sweep.

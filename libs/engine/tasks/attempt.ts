@@ -8,7 +8,7 @@ import { NonRetryableError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import { sleep, type Timer } from '../runtime.js';
 import { UnreachableError } from '../unreachable.js';
-import type { HeldItem, StopReason } from '../work/held-work.js';
+import type { HeldItem, Stoppable, StopReason } from '../work/held-work.js';
 import type { TaskPolicy } from './runnable-task.js';
 import type { TaskContext, TaskLogger } from './task-context.js';
 
@@ -18,7 +18,7 @@ const LONGEST_MS = 2_147_483_647;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 1_000;
 
-export class Attempt {
+export class Attempt implements Stoppable {
   stopped: StopReason | undefined;
   /** Set as soon as the task asks for a token: from then on the task does not end when it returns. */
   handOver: Promise<string> | undefined;
@@ -47,10 +47,7 @@ export class Attempt {
       this.stopped = 'lost';
       return undefined;
     }
-    item.stop = (reason) => {
-      this.stopped = reason;
-      this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
-    };
+    item.running = this;
     if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
       const { timeoutMs } = policy;
       this.timer = this.parts.runtime.setTimer(timeoutMs, () =>
@@ -67,10 +64,16 @@ export class Attempt {
     });
   }
 
+  /** Ends the attempt early: its signal is aborted, and its outcome is dropped. */
+  stop(reason: StopReason): void {
+    this.stopped = reason;
+    this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
+  }
+
   end(): void {
     this.timer?.cancel();
     this.ended = true;
-    this.item.stop = undefined;
+    this.item.running = undefined;
   }
 
   context(manager: unknown): TaskContext {
@@ -97,7 +100,7 @@ export class Attempt {
     for (let waitMs = FIRST_RETRY_MS; number === this.heartbeats && !this.ended; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const { unwritten } = this;
       try {
-        if (!(await reportProgress(this.parts.store.db, this.item, unwritten?.progress))) this.item.stop?.('lost');
+        if (!(await reportProgress(this.parts.store.db, this.item, unwritten?.progress))) this.item.running?.stop('lost');
         if (this.unwritten === unwritten) this.unwritten = undefined;
         return;
       } catch (error) {
@@ -126,7 +129,7 @@ export class Attempt {
       throw isDatabaseError(error) ? error : new UnreachableError('The completion token could not be stored', error);
     });
     if (token === undefined) {
-      this.item.stop?.('lost');
+      this.item.running?.stop('lost');
       throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
     }
     return token;

@@ -6,6 +6,11 @@ import type { Runtime } from '../runtime.js';
 /** Why a running item is stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'shutdown' | 'dead';
 
+/** User code that runs for an item. */
+export interface Stoppable {
+  stop(reason: StopReason): void;
+}
+
 /** A claimed item in memory. */
 export interface HeldItem extends ClaimedItem {
   claimId: string;
@@ -16,7 +21,7 @@ export interface HeldItem extends ClaimedItem {
   /** A task that was woken and is to be run: its events are read first, because a cancel may be among them. */
   readEventsFirst?: boolean;
   /** Set while user code runs for it. */
-  stop?: (reason: StopReason) => void;
+  running?: Stoppable;
   /** Nothing may be written for it any more. */
   dropped?: boolean;
 }
@@ -68,7 +73,7 @@ export class HeldWork {
           claimedAt: claim.now,
           claimedAtMonotonic,
           readEventsFirst: false,
-          stop: undefined,
+          running: undefined,
           dropped: false,
         });
       } else if (known.run !== item.run) {

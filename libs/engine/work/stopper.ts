@@ -18,13 +18,13 @@ export class Stopper {
   /** Stops what runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
   stop(executionId: string, reason: StopReason, fence?: number): void {
     if (executionId === ANY) return;
-    for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.stop?.(reason);
+    for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.running?.stop(reason);
     this.cache.drop(executionId);
   }
 
   /** What is run here for an execution now, if anything. */
   running(executionId: string): HeldItem | undefined {
-    return this.held.of(executionId).find((item) => item.stop !== undefined);
+    return this.held.of(executionId).find((item) => item.running !== undefined);
   }
 
   close(): void {
