@@ -1,4 +1,4 @@
-// Writes this worker's heartbeat, notices when it was declared dead, and declares others dead.
+// Writes this worker's heartbeat, and with each one compares what this worker holds with the database and looks for dead workers.
 
 import { claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readHeartbeats, recoverWorker, writeHeartbeat } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
@@ -7,22 +7,16 @@ import type { VmCache } from '../turns/vm-cache.js';
 import type { HeldWork } from '../work/held-work.js';
 import type { Stopper } from '../work/stopper.js';
 import { Loop } from './loop.js';
+import { SilentWorkers } from './silent-workers.js';
 import type { Wakeup } from './wakeup.js';
 
 const RETRY_MS = 1_000;
-
-interface Observed {
-  beats: number;
-  /** How long it has been silent while this worker itself was running, in milliseconds. */
-  silentMs: number;
-}
 
 /** The heartbeat loop of one worker, on a connection of its own: a busy pool must not make it look dead. */
 export class HeartbeatLoop extends Loop {
   /** Resolves when this worker was declared dead: others have its work, and everything it does must stop. */
   readonly declaredDead: Promise<void>;
-  private readonly observed = new Map<string, Observed>();
-  private lastSweep: number | undefined;
+  private readonly others: SilentWorkers;
   private server: string | undefined;
   private readonly reportDead: () => void;
 
@@ -36,6 +30,7 @@ export class HeartbeatLoop extends Loop {
   ) {
     // A silent connection must be given up while there is still time to write the heartbeat on another one.
     super('heartbeat', parts.store.link({ replyTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) }), wakeup, parts);
+    this.others = new SilentWorkers(parts.workerId, parts.options);
     let report: () => void = () => undefined;
     this.declaredDead = new Promise((resolve) => {
       report = resolve;
@@ -83,28 +78,10 @@ export class HeartbeatLoop extends Loop {
     for (const { id, fence } of await lostItems(this.link, held)) this.stopper.stop(id, 'lost', fence);
   }
 
-  // A worker counts only silence between two of its own readings, and of the time between them at most a third of deadAfter (or
-  // one heartbeat interval, if that is longer). So an outage of the database, or a pause of this process, makes no living worker
-  // look dead: it has the rest of deadAfter to write a heartbeat. Dead workers are still found when readings are far apart or fail now and
-  // then because the database is overloaded.
   private async sweep(): Promise<void> {
-    const { options, workerId, runtime } = this.parts;
-    const now = runtime.monotonicNow();
-    const awakeMs =
-      this.lastSweep === undefined ? 0 : Math.min(now - this.lastSweep, Math.max(options.heartbeatMs, options.deadAfterMs / 3));
-    const beats = await readHeartbeats(this.link);
-    this.lastSweep = now;
-    const present = new Set(beats.map((worker) => worker.workerId));
-    for (const id of this.observed.keys()) if (!present.has(id)) this.observed.delete(id);
-    for (const worker of beats) {
-      if (worker.workerId === workerId) continue;
-      const before = this.observed.get(worker.workerId);
-      // A worker without a heartbeat row was declared dead by this worker or another, and some of what it held was locked.
-      const isSilent = before && (before.beats === worker.beats || worker.beats === NO_HEARTBEAT);
-      const silentMs = isSilent ? before.silentMs + awakeMs : 0;
-      this.observed.set(worker.workerId, { beats: worker.beats, silentMs });
-      if (silentMs >= options.deadAfterMs) await this.recover(worker.workerId, worker.beats);
-    }
+    const readAt = this.parts.runtime.monotonicNow();
+    const workers = await readHeartbeats(this.link);
+    for (const { workerId, beats } of this.others.read(workers, readAt)) await this.recover(workerId, beats);
   }
 
   // A failure here does not change how long the worker has been silent: the next sweep tries again, and takes what is left.
@@ -113,7 +90,7 @@ export class HeartbeatLoop extends Loop {
     try {
       const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes, runtime.newFence());
       // Undefined: it was not dead, or another worker is recovering it. The next sweep takes what that one leaves.
-      if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.observed.delete(deadId);
+      if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.others.remove(deadId);
       if (!recovered) return;
       events.emit({ type: 'recovered', workerId: deadId, executions: recovered.given.map((item) => item.id) });
       this.announcer.wake(recovered.given.map((item) => item.queue));
