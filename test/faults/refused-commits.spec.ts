@@ -41,7 +41,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
         status: 'running',
         note: expect.stringContaining(`refused for the spec (${code})`),
       });
-      expect(harness.problems().join()).toContain('commit of offender, which is tried by itself');
+      expect(harness.problems().join()).toContain('commit of offender, which is tried separately');
       await accept();
       expect(await harness.ended('offender')).toMatchObject({ status: 'completed', value: 1, attempts: 0, note: null });
       await waitFor('its claim to end', async () => (await harness.count('claims')) === 0);

@@ -44,7 +44,7 @@ export class Announcer {
     this.ended(item, status, item.attempts + 1, item.claimedAt);
   }
 
-  /** An execution was ended by one of its time limits; whoever runs it must stop. */
+  /** An execution was ended by one of its time limits; the worker that runs it must stop. */
   endedByTimer(row: Overdue, status: EndStatus): void {
     const { hints } = this.parts.store;
     const { events } = this.parts;
@@ -67,7 +67,7 @@ export class Announcer {
       });
   }
 
-  /** Work came to these queues: the claim loop of this worker looks, and the workers of other queues get a hint. */
+  /** There is work in these queues: the claim loop of this worker is woken, and the workers of other queues get a hint. */
   wake(queues: Iterable<string>): void {
     let any = false;
     for (const queue of queues) {
@@ -88,7 +88,7 @@ export class Announcer {
       // The stored count is of attempts that failed.
       this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts, since);
     }
-    // A cancel takes a task from whoever runs it.
+    // A cancel takes a task from the worker that runs it.
     if (task.control) {
       this.stopper.stop(item.id, 'cancelled');
       this.parts.store.hints.hint('lost', item.id);

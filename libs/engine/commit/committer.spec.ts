@@ -131,7 +131,7 @@ describe('two commits queued on one connection', () => {
       await db.rows(sql('spec', 'LOCK TABLE rhythm.executions IN ACCESS EXCLUSIVE MODE'));
       const groups = await write();
       await waitFor('both to be refused again and again', () => refusals.length > 8);
-      // The second for want of what the first prepares.
+      // The second because the first did not prepare its statement.
       expect(refusals).toContain('26000');
       return groups;
     });
@@ -143,7 +143,7 @@ describe('two commits queued on one connection', () => {
     ]);
   });
 
-  it('keep the claim of one that is tried apart while another of its group is failed for its values', async () => {
+  it('keep the claim of a work that is tried separately while another of its group fails for its values', async () => {
     await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.worker_heartbeats');
     await registerWorker(store.db, { workerId: 'mixed', host: 'h', pid: 1, queues: ['q'], tasks: [], concurrency: 1, codeVersion: 'x' });
     await insertExecutions(
@@ -162,14 +162,14 @@ describe('two commits queued on one connection', () => {
         return store.db.rows(statement, values);
       },
     };
-    const apart: string[] = [];
+    const problems: string[] = [];
     const events = new EngineEvents();
-    events.subscribe(['problem'], ({ where }) => apart.push(where));
+    events.subscribe(['problem'], ({ where }) => problems.push(where));
     const committer = committerOf(store, 'mixed', held, runner, runner, events);
     for (const item of items) {
       void committer.submit({ items: [item], task: completed(item, item.id === 'bad' ? '"unwritable"' : '1') });
     }
-    await waitFor('one to be tried apart', () => apart.includes('commit of locked, which is tried by itself'));
+    await waitFor('one to be tried separately', () => problems.includes('commit of locked, which is tried separately'));
     await waitFor('the others to be written', async () => (await count('executions', 'finished_at IS NOT NULL')) === 2);
     // The process dies.
     committer.stop();

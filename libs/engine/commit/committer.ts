@@ -156,7 +156,7 @@ export class Committer {
 
   // The log and the note of the execution tell that it is tried again.
   private async noteRefused(item: HeldItem, error: unknown): Promise<void> {
-    this.problem(`commit of ${item.id}, which is tried by itself`, error);
+    this.problem(`commit of ${item.id}, which is tried separately`, error);
     const { code, message } = error as { code?: string; message?: string };
     const note = `The database does not accept the result of this execution: ${message} (${code ?? 'no reply'}). It is tried again until it does.`;
     await noteExecution(this.parts.store.db, item, note).catch((failure) => this.problem(`note on ${item.id}`, failure));

@@ -18,7 +18,7 @@ import { CommitGroup } from './commit-group.js';
 import { type CommitResult, type FinishedWork, failedWork, nothingToWrite } from './finished-work.js';
 import type { ImmediateClaims } from './immediate-claims.js';
 
-/** The server does not accept a work now; it is tried by itself from then on. */
+/** The server does not accept a work now; it is tried separately from then on. */
 export interface NotAccepted {
   error: unknown;
   certain: boolean;
@@ -148,7 +148,7 @@ export class GroupWriter {
     return works.map((_, n) => results.get(n) as Written);
   }
 
-  /** Writes a work by itself, on a connection of its own: what the server takes long to refuse must not hold up the rest. */
+  /** Writes one work separately, on a connection of its own: what the server takes long to refuse must not hold up the rest. */
   async writeAlone(work: FinishedWork, certain: boolean): Promise<Written> {
     for (;;) {
       if (this.stopped) return NOT_WRITTEN;

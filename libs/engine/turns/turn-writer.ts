@@ -22,7 +22,7 @@ export class TurnWriter {
   async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<readonly HeldItem[]> {
     const { commit, run, notes, snapshot } = outcome;
     const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot });
-    // Only if the commit is certain; otherwise the stored snapshot is the truth.
+    // Only if the commit is certain; otherwise the stored snapshot is what counts.
     if (outcome.keep && isWritten(result) && result.certain) this.cache.put(outcome.keep, result.fence);
     this.removeUnneeded(outcome, result);
     return result.claimedAtOnce;

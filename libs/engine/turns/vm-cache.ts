@@ -1,4 +1,4 @@
-// Runs whose VM is kept in memory between turns. It only saves time: the stored snapshot is the truth.
+// Runs whose VM is kept in memory between turns. They only save time: the stored snapshot is what counts.
 
 import type { StoredEvent } from '../../store/index.js';
 import type { HeldItem } from '../work/held-work.js';

@@ -25,7 +25,7 @@ export class EngineConnection implements Runner {
   private readonly sockets = new Sockets();
   /** Milliseconds without a reply after which a statement ends the connection. */
   readonly replyTimeoutMs: number;
-  /** True once the connection is gone; whoever uses it opens another. */
+  /** True once the connection is gone; its user opens another. */
   broken = false;
 
   private constructor(private readonly options: ConnectionOptions) {

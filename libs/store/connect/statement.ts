@@ -25,7 +25,7 @@ export function textFor(statement: Statement, schema: string): string {
   return statement.text.replace(/\brhythm\./g, `${quoteName(schema)}.`);
 }
 
-/** A quoted SQL name. Schema names come from configuration, never from a request; they are quoted all the same. */
+/** A quoted SQL name. Schema names come from configuration, never from a request; they are quoted anyway. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

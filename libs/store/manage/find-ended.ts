@@ -10,7 +10,7 @@ export interface EndedFilter {
   statuses: readonly EndedStatus[];
 }
 
-/** The position of a walk: pass it in to go on after it. */
+/** The last execution of a page: pass it in to read the next page. */
 export interface EndedPlace {
   createdAt: string;
   id: string;

@@ -112,7 +112,7 @@ export async function schemaVersion(dataSource: DataSource): Promise<number> {
 }
 
 // The lock belongs to a transaction on a connection of its own; TypeORM runs the migrations on another one of the pool. Behind
-// a transaction pooler a session lock would not work: it would stay with the server connection, whoever gets that next. A process
+// a transaction pooler a session lock would not work: it would stay with the server connection, which another client gets next. A process
 // that does not get the lock ends its transaction and tries again: waiting inside it would use up the connections of a small pooler.
 async function underLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
   const holder = dataSource.createQueryRunner();
