@@ -65,7 +65,7 @@ const UP = [
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
   ) WITH (fillfactor = 40)`,
   `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
-  `CREATE INDEX executions_strays ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
+  `CREATE INDEX executions_own_ids ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
   `CREATE TABLE rhythm.work_queue (
     seq bigint NOT NULL,
     fence bigint,

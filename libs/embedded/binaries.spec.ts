@@ -1,4 +1,4 @@
-// The programs of PostgreSQL are found, repaired when npm ran without scripts, and missed in words.
+// The programs of PostgreSQL are found, and repaired when npm ran without scripts; if they are missing, the error helps.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('finding the programs', () => {
-  it('names the platforms there are when this is none of them', () => {
+  it('names the supported platforms when this is none of them', () => {
     expect(() => findBinaries('plan9 mips')).toThrow(
       expect.objectContaining({
         code: 'RHYTHM_EMBEDDED_PLATFORM',
@@ -23,7 +23,7 @@ describe('finding the programs', () => {
     );
   });
 
-  it('says what to install when the package is missing', () => {
+  it('tells what to install when the package is missing', () => {
     expect(() => findBinaries('linux x64', [join(folder, 'main.js')])).toThrow(
       expect.objectContaining({
         code: 'RHYTHM_EMBEDDED_MISSING',
@@ -39,7 +39,7 @@ describe('the folder to run them from', () => {
     expect(usableBinaries(binaries, folder, undefined)).toBe(binaries.folder);
   });
 
-  it('is a copy with the links made good when npm ran without install scripts', () => {
+  it('is a copy with the missing links when npm ran without install scripts', () => {
     const installed = findBinaries();
     const bare = join(folder, 'native');
     const linked = installed.links.map((link) => join(installed.folder, link.from));

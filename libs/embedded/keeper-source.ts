@@ -1,13 +1,13 @@
-// The keeper: a small process that owns one PostgreSQL and ends it when nobody holds a lease on it any more.
+// The keeper: a small process that owns one PostgreSQL and ends it when there is no lease on it any more.
 
 /**
- * A lease is an open connection to the keeper, so it ends with the process that holds it, however that dies: SIGKILL of
- * the app or of a test run still stops the server and removes a throwaway folder. The keeper is a session of its own,
- * so Ctrl-C in a terminal does not reach it and PostgreSQL ends in order.
+ * A lease is an open connection to the keeper, so it ends with the process that holds it, however that ends: even a SIGKILL of
+ * the app or of a test run stops the server and removes a throwaway folder. The keeper is a session of its own,
+ * so Ctrl-C in a terminal does not reach it and PostgreSQL shuts down properly.
  *
- * It is text and is given to `node -` on standard input (after `const order = …`), because this package is built as ESM and
- * as CommonJS and may be bundled: no path to a script file would be right in all of them. It stays dumb on purpose:
- * what to run is told over the connection by the lease that started it, one JSON value per line.
+ * It is a string that is passed to `node -` on standard input (after `const order = …`), because this package is built as ESM and
+ * as CommonJS and may be bundled: no path to a script file would be right in all of them. It is simple on purpose:
+ * the lease that started it sends over the connection what to run, one JSON value per line.
  */
 export const KEEPER_SOURCE = String.raw`
 'use strict';
@@ -23,24 +23,24 @@ const jobs = new Set();
 let owner, folder, postgres, served, closing, locked = false;
 
 const server = net.createServer((socket) => {
-  let seen = '';
+  let unread = '';
   let known = false;
-  const say = (value) => { if (!socket.destroyed) socket.write(JSON.stringify(value) + '\n'); };
+  const send = (value) => { if (!socket.destroyed) socket.write(JSON.stringify(value) + '\n'); };
   socket.setEncoding('utf8');
   socket.on('error', () => {});
   socket.on('data', (text) => {
-    seen += text;
-    for (let end; (end = seen.indexOf('\n')) >= 0; ) {
-      const line = seen.slice(0, end);
-      seen = seen.slice(end + 1);
-      if (known) obey(JSON.parse(line), say, socket);
+    unread += text;
+    for (let end; (end = unread.indexOf('\n')) >= 0; ) {
+      const line = unread.slice(0, end);
+      unread = unread.slice(end + 1);
+      if (known) handle(JSON.parse(line), send, socket);
       else if (line === order.token) {
         known = true;
         leases.add(socket);
         owner ??= socket;
-        socket.say = say;
-        say({ keeper: process.pid, folder });
-        if (served && !closing) say({ served });
+        socket.send = send;
+        send({ keeper: process.pid, folder });
+        if (served && !closing) send({ served });
       } else return socket.destroy();
     }
   });
@@ -50,45 +50,45 @@ const server = net.createServer((socket) => {
   });
 });
 
-function obey(message, say, socket) {
+function handle(message, send, socket) {
   if (closing) return;
-  if (message.run) run(message.run, say);
-  if (message.serve) serve(message.serve, say);
+  if (message.run) run(message.run, send);
+  if (message.serve) serve(message.serve, send);
   if (message.leave) {
     if (leases.size === 1) shutDown();
     else socket.end();
   }
 }
 
-function run(job, say) {
+function run(job, send) {
   let output = '';
   const child = spawn(job.file, job.args, { ...job.options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   jobs.add(child);
-  const hear = (text) => { output = (output + text).slice(-4000); };
-  child.stdout.setEncoding('utf8').on('data', hear);
-  child.stderr.setEncoding('utf8').on('data', hear);
-  child.on('error', (error) => { jobs.delete(child); say({ ended: { code: -1, output: error.message } }); });
-  child.on('close', (code) => { if (jobs.delete(child)) say({ ended: { code, output } }); });
+  const keep = (text) => { output = (output + text).slice(-4000); };
+  child.stdout.setEncoding('utf8').on('data', keep);
+  child.stderr.setEncoding('utf8').on('data', keep);
+  child.on('error', (error) => { jobs.delete(child); send({ ended: { code: -1, output: error.message } }); });
+  child.on('close', (code) => { if (jobs.delete(child)) send({ ended: { code, output } }); });
 }
 
-function serve(job, say) {
+function serve(job, send) {
   const log = fs.openSync(job.log, 'w', 0o600);
   const child = spawn(job.file, job.args, { ...job.options, stdio: ['ignore', log, log] });
   fs.closeSync(log);
   postgres = child;
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     const lines = read(job.pidFile).split('\n');
     if (Number(lines[0]) !== child.pid || !(lines[7] ?? '').startsWith('ready')) return;
-    clearInterval(look);
-    served = job.answer;
-    for (const lease of leases) lease.say({ served });
+    clearInterval(poll);
+    served = job.url;
+    for (const lease of leases) lease.send({ served });
   }, 10);
   const ended = (why) => {
-    clearInterval(look);
+    clearInterval(poll);
     if (postgres !== child) return;
     postgres = undefined;
     if (served) shutDown();
-    else say({ ended: { code: -1, output: why + '\n' + read(job.log).slice(-4000) } });
+    else send({ ended: { code: -1, output: why + '\n' + read(job.log).slice(-4000) } });
   };
   child.on('error', (error) => ended(error.message));
   child.on('exit', (code, signal) => ended('postgres ended with ' + (signal ?? 'code ' + code)));

@@ -1,4 +1,4 @@
-// A lease on a keeper: starts one or joins the one that is there, tells it what to run, and lets go of it.
+// A lease on a keeper: starts a keeper or joins the one that is there, and sends it what to run until the lease ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -18,8 +18,8 @@ export interface ServerJob extends Job {
   log: string;
   /** PostgreSQL writes `ready` here once it accepts connections. */
   pidFile: string;
-  /** What everyone who holds a lease is told once the server is up. */
-  answer: string;
+  /** Sent to all leases once the server is up. */
+  url: string;
 }
 
 interface Message {
@@ -29,39 +29,39 @@ interface Message {
   ended?: { code: number; output: string };
 }
 
-/** The keeper went away while it was being talked to: it is shutting down, or died. */
-class KeeperGone extends Error {}
+/** The keeper closed the connection: it is shutting down, or was killed. */
+class KeeperClosedError extends Error {}
 
 /** One open connection to a keeper. While it is open PostgreSQL runs. */
 export class Lease {
-  private readonly heard: Message[] = [];
+  private readonly messages: Message[] = [];
   private wake: () => void = () => {};
-  private gone = false;
+  private closed = false;
 
   private constructor(
     private readonly socket: Socket,
     lines: Interface,
   ) {
     lines.on('line', (line) => {
-      this.heard.push(JSON.parse(line) as Message);
+      this.messages.push(JSON.parse(line) as Message);
       this.wake();
     });
-    // Both streams announce an error; what it means is said by the close that follows.
+    // Both streams emit an error; the close that follows is what counts.
     socket.on('error', () => {});
     lines.on('error', () => {});
     socket.on('close', () => {
-      this.gone = true;
+      this.closed = true;
       this.wake();
     });
   }
 
-  /** Where a throwaway server lives. */
+  /** The folder of a throwaway server. */
   folder = '';
 
   /** Starts a keeper. Null when another one holds the lock of the same data folder. */
   static async launch(order: { lock?: string; throwaway?: string; stopSignal: 'SIGINT' | 'SIGQUIT' }): Promise<Lease | null> {
     const token = randomBytes(24).toString('hex');
-    // Nothing of the app's environment: no NODE_OPTIONS that act on the keeper, no secrets that outlive the app in it.
+    // Nothing of the app's environment: no NODE_OPTIONS that affect the keeper, no secrets that it keeps after the app has ended.
     const env = { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot };
     const child = spawn(process.execPath, ['-'], { detached: true, stdio: 'pipe', cwd: '/', env });
     child.stdin.end(`const order = ${JSON.stringify({ ...order, token })};\n${KEEPER_SOURCE}`);
@@ -88,40 +88,40 @@ export class Lease {
     return lease;
   }
 
-  /** Runs a program to its end; its output comes back when it fails. */
+  /** Runs a program to its end, and returns the end of its output. */
   async run(job: Job): Promise<{ code: number; output: string }> {
-    this.say({ run: job });
-    return (await this.hear((message) => message.ended)) as { code: number; output: string };
+    this.send({ run: job });
+    return (await this.receive((message) => message.ended)) as { code: number; output: string };
   }
 
-  /** Starts PostgreSQL; answers with why if it did not come up. */
+  /** Starts PostgreSQL; `failed` tells why it did not come up. */
   async serve(job: ServerJob): Promise<{ failed?: string }> {
-    this.say({ serve: job });
-    const message = await this.hear((m) => (m.served || m.ended ? m : undefined));
+    this.send({ serve: job });
+    const message = await this.receive((m) => (m.served || m.ended ? m : undefined));
     return message.ended ? { failed: message.ended.output } : {};
   }
 
-  /** Waits until the server is up, whoever starts it. Null when its keeper went away instead. */
+  /** Waits until the server is up, whichever process starts it. Resolves with its address, or with null when its keeper ends instead. */
   async served(): Promise<string | null> {
     try {
-      return await this.hear((message) => message.served);
+      return await this.receive((message) => message.served);
     } catch (error) {
-      if (error instanceof KeeperGone) return null;
+      if (error instanceof KeeperClosedError) return null;
       throw error;
     }
   }
 
-  /** Lets go. If nobody else holds a lease, PostgreSQL has ended when this resolves. */
+  /** Ends the lease. If there is no other, PostgreSQL has ended when this resolves. */
   async leave(): Promise<void> {
-    if (this.gone) return;
+    if (this.closed) return;
     this.socket.ref();
     const closed = new Promise<void>((resolve) => this.socket.once('close', () => resolve()));
-    this.say({ leave: true });
+    this.send({ leave: true });
     await closed;
   }
 
   /** From now on the open lease does not keep this process alive. */
-  rest(): void {
+  unref(): void {
     this.socket.unref();
   }
 
@@ -129,10 +129,10 @@ export class Lease {
     const socket = connect({ port, host: '127.0.0.1' });
     const lease = new Lease(socket, createInterface({ input: socket }));
     socket.write(`${token}\n`);
-    // Whatever else may have got the port of a dead keeper does not answer like one.
+    // Another program may have got the port of a dead keeper; it does not reply like one.
     const timer = setTimeout(() => socket.destroy(), 5_000);
     try {
-      const hello = await lease.hear((message) => (message.keeper ? message : undefined));
+      const hello = await lease.receive((message) => (message.keeper ? message : undefined));
       lease.folder = hello.folder ?? '';
       return lease;
     } catch {
@@ -143,17 +143,17 @@ export class Lease {
     }
   }
 
-  private say(value: object): void {
+  private send(value: object): void {
     this.socket.write(`${JSON.stringify(value)}\n`);
   }
 
-  private async hear<T>(pick: (message: Message) => T | undefined): Promise<T> {
+  private async receive<T>(pick: (message: Message) => T | undefined): Promise<T> {
     for (;;) {
-      while (this.heard.length > 0) {
-        const picked = pick(this.heard.shift() as Message);
+      while (this.messages.length > 0) {
+        const picked = pick(this.messages.shift() as Message);
         if (picked !== undefined) return picked;
       }
-      if (this.gone) throw new KeeperGone('The process that keeps PostgreSQL went away.');
+      if (this.closed) throw new KeeperClosedError('The process that keeps PostgreSQL has ended.');
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
@@ -161,7 +161,7 @@ export class Lease {
   }
 }
 
-/** Two processes may find the same stale lock: only the text that was found stale is removed, never a fresh one. */
+/** Two processes may find the same stale lock: only a lock with this text is removed, never a new one. */
 function removeStale(lock: string, text: string): void {
   const aside = `${lock}.stale.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
@@ -177,19 +177,19 @@ function removeStale(lock: string, text: string): void {
 
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let heard = '';
-    let complaints = '';
+    let output = '';
+    let errors = '';
     const fail = (why: string) =>
       reject(new EmbeddedPostgresError('RHYTHM_EMBEDDED_KEEPER', `The process that keeps PostgreSQL did not start: ${why}`));
     child.stdin?.on('error', () => {});
     child.stderr?.on('data', (text: Buffer) => {
-      complaints += text.toString();
+      errors += text.toString();
     });
     child.stdout?.on('data', (text: Buffer) => {
-      heard += text.toString();
-      if (heard.includes('\n')) resolve(heard.slice(0, heard.indexOf('\n')));
+      output += text.toString();
+      if (output.includes('\n')) resolve(output.slice(0, output.indexOf('\n')));
     });
     child.once('error', (error) => fail(error.message));
-    child.once('close', (code) => fail(complaints || `it ended with code ${code}`));
+    child.once('close', (code) => fail(errors || `it ended with code ${code}`));
   });
 }

@@ -8,18 +8,18 @@ export async function endOrphan(data: string): Promise<void> {
   const pidFile = join(data, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  if (pid > 0 && worksIn(pid, data)) {
+  if (pid > 0 && hasWorkingDirectory(pid, data)) {
     process.kill(pid, 'SIGINT');
-    for (let waited = 0; worksIn(pid, data); waited += 20) {
+    for (let waited = 0; hasWorkingDirectory(pid, data); waited += 20) {
       if (waited === 10_000) process.kill(pid, 'SIGQUIT');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-  // PostgreSQL would refuse to start if some other process of its user has got that number meanwhile.
+  // PostgreSQL would refuse to start if another process of its user has got that id meanwhile.
   rmSync(pidFile, { force: true });
 }
 
-/** Throwaway folders carry the number of their keeper; those of dead keepers are ended and removed. */
+/** The name of a throwaway folder contains the process id of its keeper. Servers and folders of dead keepers are removed. */
 export async function sweepThrowaways(base: string): Promise<void> {
   for (const name of readdirSync(base)) {
     const keeper = /^rhythm-pg-(\d+)-/.exec(name)?.[1];
@@ -30,13 +30,13 @@ export async function sweepThrowaways(base: string): Promise<void> {
       await endOrphan(join(folder, 'data'));
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     } catch (error) {
-      // Another process sweeps the same folder; between us it goes.
+      // Another process removes the same folder at the same time.
       if (!['ENOENT', 'ENOTEMPTY', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }
 
-/** Does this process run? One that has ended and waits for its parent to notice does not. */
+/** Whether this process runs. A zombie, which has ended but whose parent has not read its exit code, does not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -51,8 +51,8 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** PostgreSQL's working directory is its data folder, which tells it from whoever else may have the number. */
-function worksIn(pid: number, data: string): boolean {
+/** PostgreSQL's working directory is its data folder, which distinguishes it from another process with the same id. */
+function hasWorkingDirectory(pid: number, data: string): boolean {
   if (!isRunning(pid)) return false;
   if (process.platform === 'linux') {
     try {

@@ -1,4 +1,4 @@
-// Where a server's files lie: in a folder that the user PostgreSQL runs as can reach.
+// Where a server's files are: in a folder that the user PostgreSQL runs as can reach.
 import {
   chmodSync,
   chownSync,
@@ -23,8 +23,8 @@ export function throwawayBase(user: RunAs | undefined): string {
 }
 
 /**
- * The folder for a persistent server's files: the asked one if it can be reached; else (root's app in a folder closed to
- * others) one under /var/lib, to which the link `elsewhere` in the asked folder points. Nobody's permissions are changed.
+ * The folder for a persistent server's files: the given one if it can be reached; otherwise (root's app in a folder closed to
+ * others) one under /var/lib, to which the link `elsewhere` in the given folder points. No permissions are changed.
  */
 export function persistentPlace(home: string, user: RunAs | undefined): string {
   const link = join(home, 'elsewhere');
@@ -51,13 +51,13 @@ export function ownFolder(path: string, user: RunAs | undefined): string {
  */
 export function usableBinaries(binaries: Binaries, place: string, user: RunAs | undefined): string {
   const complete = binaries.links.every((link) => existsSync(join(binaries.folder, link.from)));
-  if (complete && canReach(join(binaries.folder, 'bin', programName('postgres')), user) && !isAwkward(binaries.folder)) {
+  if (complete && canReach(join(binaries.folder, 'bin', programName('postgres')), user) && !needsEscaping(binaries.folder)) {
     return binaries.folder;
   }
   const copy = join(place, `postgres-${binaries.version}`);
   if (existsSync(copy)) return copy;
   const draft = mkdtempSync(join(place, 'copying-'));
-  // Static libraries are for compiling against; nobody does here.
+  // Static libraries are only needed for compiling.
   cpSync(binaries.folder, draft, { recursive: true, verbatimSymlinks: true, filter: (from) => !from.endsWith('.a') });
   for (const { from, to } of binaries.links) {
     if (existsSync(join(draft, from)) || !existsSync(join(draft, to))) continue;
@@ -72,12 +72,12 @@ export function programName(name: string): string {
   return process.platform === 'win32' ? `${name}.exe` : name;
 }
 
-/** initdb hands its own path to a shell in double quotes: a blank is fine there, these are not. */
-export function isAwkward(path: string): boolean {
+/** initdb passes its own path to a shell in double quotes: a space is fine there, these characters are not. */
+export function needsEscaping(path: string): boolean {
   return /["'`$\\!]/.test(path);
 }
 
-/** A checkout made with a strict umask is closed to others; the copy is not. */
+/** A checkout made with a strict umask cannot be read by others; the copy can. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -87,7 +87,7 @@ function openToAll(folder: string): void {
   }
 }
 
-/** Half-made copies and data folders of a start that was cut off. Only the holder of the lock may call this. */
+/** Removes incomplete copies and data folders of a start that was cut off. Only the holder of the lock may call this. */
 export function removeDrafts(place: string): void {
   for (const name of readdirSync(place)) {
     if (/^(copying|making)-/.test(name)) rmSync(join(place, name), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Who PostgreSQL runs as: it refuses root, so root lends it to an unprivileged user.
+// The user that PostgreSQL runs as: it refuses root, so root starts it as an unprivileged user.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { EmbeddedPostgresError, OR_OWN_SERVER } from './embedded-error.js';
@@ -23,7 +23,7 @@ export function chooseUser(dataFolder?: string): RunAs | undefined {
   );
 }
 
-/** Can this user get at the path? By the permission bits of every folder on the way; the current user is taken to. */
+/** Whether this user can reach the path, by the permission bits of every folder on the way. Assumed for the current user. */
 export function canReach(path: string, user: RunAs | undefined): boolean {
   if (!user) return true;
   for (let at = resolve(path); ; at = dirname(at)) {

@@ -1,4 +1,4 @@
-// Proves that the embedded PostgreSQL starts, is shared, survives, and leaves nothing behind.
+// A throwaway server starts, works, and leaves nothing behind.
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

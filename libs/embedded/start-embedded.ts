@@ -1,4 +1,4 @@
-// Starts a real PostgreSQL of npm for development, demos and tests: throwaway, or in a folder that survives restarts.
+// Starts a real PostgreSQL from npm for development, demos and tests: throwaway, or in a folder that survives restarts.
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,18 +7,18 @@ import { type Binaries, findBinaries } from './binaries.js';
 import { EmbeddedPostgresError, OR_OWN_SERVER } from './embedded-error.js';
 import { type Job, Lease } from './keeper.js';
 import { endOrphan, sweepThrowaways } from './orphans.js';
-import { isAwkward, ownFolder, persistentPlace, programName, removeDrafts, throwawayBase, usableBinaries } from './place.js';
+import { needsEscaping, ownFolder, persistentPlace, programName, removeDrafts, throwawayBase, usableBinaries } from './place.js';
 import { chooseUser, type RunAs } from './run-as.js';
 
-/** How the server is to be. */
+/** How to start the server. */
 export interface EmbeddedOptions {
-  /** A folder whose data survives restarts; without it the server is a throwaway, gone without a trace when it stops. */
+  /** A folder whose data survives restarts; without it the server is a throwaway that leaves nothing behind when it stops. */
   dataDir?: string;
   /** False trades safety against a crash of the machine for speed (`fsync = off`): for tests only. */
   durable: boolean;
   /** A free one is chosen unless this is given. */
   port?: number;
-  /** Settings of PostgreSQL (`shared_buffers`, `max_connections`, …) beside those that make it a private server. */
+  /** Settings of PostgreSQL (`shared_buffers`, `max_connections`, …) besides those that make it a private server. */
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -59,17 +59,17 @@ async function startPersistent(binaries: Binaries, home: string, options: Embedd
   mkdirSync(home, { recursive: true });
   const lock = join(home, 'keeper.json');
   for (;;) {
-    const guest = await Lease.join(lock);
-    const url = guest && (await guest.served());
-    if (url) return handle(guest, url);
-    if (guest) continue;
+    const joined = await Lease.join(lock);
+    const url = joined && (await joined.served());
+    if (url) return handle(joined, url);
+    if (joined) continue;
     // A copy of the programs cannot lie under such a path; the data can.
-    const scratch = isAwkward(home) ? throwawayBase(chooseUser()) : undefined;
+    const scratch = needsEscaping(home) ? throwawayBase(chooseUser()) : undefined;
     const lease = await Lease.launch({ lock, throwaway: scratch, stopSignal: 'SIGINT' });
     if (!lease) continue;
     return bringUp(lease, () => {
       const place = realpathSync(persistentPlace(home, chooseUser(join(home, 'data'))));
-      const password = rememberedPassword(join(home, 'password'));
+      const password = storedPassword(join(home, 'password'));
       const copies = scratch ? realpathSync(lease.folder) : place;
       return { ...options, binaries, place, copies, password, user: chooseUser(join(place, 'data')) };
     });
@@ -120,7 +120,7 @@ async function makeData(lease: Lease, plan: Plan, programs: string, data: string
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same order of text on every system, whatever its locales.
+      // The same order of strings on every system, whatever its locales.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
@@ -154,24 +154,24 @@ async function serve(lease: Lease, plan: Plan, programs: string, data: string): 
       ]),
       log: join(plan.place, 'server.log'),
       pidFile: join(data, 'postmaster.pid'),
-      answer: url,
+      url,
     });
     if (failed === undefined) return url;
-    // Somebody else may take the free port between the look and the start.
+    // Another program may take the free port before PostgreSQL does.
     const taken = /address already in use/i.test(failed);
     if (!taken || plan.port !== undefined || attempt === 5) throw startError('postgres', failed);
   }
 }
 
 function job(plan: Plan, file: string, args: string[]): Job {
-  // Nothing of the app's environment: PGPORT, PGOPTIONS or a locale of the user would change what the server is.
+  // Nothing of the app's environment: PGPORT, PGOPTIONS or a locale of the user would change how the server works.
   const env: Record<string, string> = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
   if (process.env.SystemRoot) env.SystemRoot = process.env.SystemRoot;
   return { file, args, options: { cwd: plan.place, env, ...plan.user } };
 }
 
 function handle(lease: Lease, url: string): EmbeddedServer {
-  lease.rest();
+  lease.unref();
   return { url, stop: () => lease.leave() };
 }
 
@@ -189,11 +189,11 @@ function checkVersion(binaries: Binaries, data: string): void {
 function startError(program: string, output: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     'RHYTHM_EMBEDDED_START',
-    `The embedded PostgreSQL did not start. ${program} said:\n${output.trim()}\n${OR_OWN_SERVER}`,
+    `The embedded PostgreSQL did not start. Output of ${program}:\n${output.trim()}\n${OR_OWN_SERVER}`,
   );
 }
 
-function rememberedPassword(file: string): string {
+function storedPassword(file: string): string {
   if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('base64url'), { mode: 0o600 });
   return readFileSync(file, 'utf8');
 }

@@ -2,7 +2,7 @@
 
 import type { PendingDescription } from '../flow/index.js';
 
-/** What every event of an execution says about it. */
+/** What every event of an execution contains about it. */
 export interface ExecutionFacts {
   executionId: string;
   /** The name of the task or workflow. */
@@ -23,7 +23,10 @@ export interface LoopStatus {
   readonly passes: number;
 }
 
-/** Something that happened in this process. An event of an execution is emitted after the commit that made it true. */
+/**
+ * Something that happened in this process. An event of an execution is emitted after the commit that made it true; `started` and
+ * `resumed` when the work begins.
+ */
 export type EngineEvent =
   | { type: 'worker-started'; workerId: string }
   | { type: 'worker-stopped'; workerId: string }
@@ -31,29 +34,38 @@ export type EngineEvent =
   /** A loop of the worker runs, or has ended. */
   | { type: 'loop-started'; loop: LoopStatus }
   | { type: 'loop-stopped'; loop: LoopStatus }
+  /** Executions were taken from a queue, or were claimed in the commit that made them. */
   | { type: 'claimed'; workerId: string; count: number }
-  /** An attempt of a task begins. */
+  /** An attempt of a task begins, or the first turn of a workflow. */
   | ({ type: 'started'; attempt: number } & ExecutionFacts)
-  /** A turn of a workflow begins. */
+  /** A later turn of a workflow begins. A turn that is not written is run again. */
   | ({ type: 'resumed' } & ExecutionFacts)
-  /** A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for. */
-  | ({ type: 'suspended'; readonly waitsFor: readonly PendingDescription[] } & ExecutionFacts)
   /**
-   * `attempts`: how often the task was run; 1 for a workflow. `durationMs`: since its claim for a task, since its start for a
-   * workflow; null where this worker does not know it.
+   * A turn of a workflow was written, and the run waits. `waitsFor` is read from the stored state when it is asked for; `note` is
+   * what else keeps the run from moving, such as a program that the database does not have.
+   */
+  | ({ type: 'suspended'; readonly waitsFor: readonly PendingDescription[]; note: string | null } & ExecutionFacts)
+  /**
+   * `attempts`: the attempts of a task that failed, and the one that completed; an attempt that a cancel or a time limit of the
+   * whole task cut off is not counted. 1 for a workflow. `durationMs`: since the claim of the last attempt of a task, since the
+   * start of a workflow; null when the task did not run, or ran in another process.
    */
   | ({ type: 'finished'; status: 'completed' | 'failed' | 'cancelled'; attempts: number; durationMs: number | null } & ExecutionFacts)
+  /** An attempt failed, and the next one begins after the delay. */
   | ({ type: 'retried'; attempt: number; delayMs: number; error: { name: string; message: string } } & ExecutionFacts)
   /** What this worker did for it was dropped: another one has it. */
   | ({ type: 'lost' } & ExecutionFacts)
+  /** It has crashed its workers too often, and was failed. */
   | ({ type: 'quarantined'; crashes: number } & ExecutionFacts)
+  /** Its stored state is larger than `limits.snapshotWarnBytes`. */
   | ({ type: 'snapshot-large'; bytes: number } & ExecutionFacts)
   /** A wait of the run took a signal. */
   | ({ type: 'signal-taken'; signal: string; call: number } & ExecutionFacts)
   /** A timer of the run, or the timeout of one of its waits, fired. */
   | ({ type: 'timer-fired'; call: number } & ExecutionFacts)
-  /** A signal was stored; `executionId` is its target. */
+  /** This process stored a signal; `executionId` is its target. */
   | { type: 'signal-sent'; executionId: string; signal: string }
+  /** This worker declared the worker dead and gave its executions back to their queues. */
   | { type: 'recovered'; workerId: string; executions: string[] }
   /** Something failed that is tried again or given up; the engine goes on. */
   | { type: 'problem'; where: string; error: unknown };
@@ -63,7 +75,7 @@ type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { typ
 // biome-ignore lint/suspicious/noExplicitAny: a listener is called only with events of the types it subscribed to
 type AnyListener = (event: any) => void;
 
-/** The stream. A listener that throws is reported as a problem, and disturbs nobody else. */
+/** The stream. An error that a listener throws is reported as a problem; the others are called anyway. */
 export class EngineEvents {
   private readonly listeners = new Map<EngineEventType, Set<AnyListener>>();
   private readonly every = new Set<AnyListener>();
@@ -80,7 +92,7 @@ export class EngineEvents {
     };
   }
 
-  /** Whether anybody listens for this type. False lets the hot path skip making the event. */
+  /** Whether there is a listener for this type. If not, the hot path does not make the event. */
   hasListeners(type: EngineEventType): boolean {
     return this.every.size > 0 || (this.listeners.get(type)?.size ?? 0) > 0;
   }

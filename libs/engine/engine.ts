@@ -1,6 +1,6 @@
 // The engine of a process: one worker after another, each under an id of its own.
 
-import { GOODBYE_MS, within } from '../store/index.js';
+import { CLOSE_TIMEOUT_MS, within } from '../store/index.js';
 import { EngineEvents } from './engine-events.js';
 import { DEFAULT_ENGINE_OPTIONS, type EngineLogger, type EngineOptions, type EngineParts } from './engine-options.js';
 import { REAL_RUNTIME, type Runtime, sleep } from './runtime.js';
@@ -9,7 +9,7 @@ import { Worker } from './worker.js';
 const SILENT: EngineLogger = { debug() {}, log() {}, warn() {}, error() {} };
 const RETRY_MS = 1_000;
 
-/** Runs work. `start` begins, `stop` gives everything back; in between it survives the loss of its database. */
+/** Runs work between `start` and `stop`, which gives back what has not ended. It survives the loss of its database. */
 export class Engine {
   readonly events: EngineEvents;
   readonly options: EngineOptions;
@@ -42,7 +42,7 @@ export class Engine {
    */
   async stop(): Promise<void> {
     this.stopped = true;
-    await within(this.replacement, GOODBYE_MS);
+    await within(this.replacement, CLOSE_TIMEOUT_MS, this.runtime);
     await this.worker?.stop();
     this.worker = undefined;
   }
@@ -50,7 +50,7 @@ export class Engine {
   private async startWorker(): Promise<void> {
     const { events, options, runtime, parts } = this;
     const worker = new Worker({ ...parts, options, events, runtime, logger: parts.logger ?? SILENT });
-    void worker.died.then(() => {
+    void worker.declaredDead.then(() => {
       this.worker = undefined;
       this.replacement = this.replaceWorker();
     });

@@ -6,8 +6,8 @@ const LONGEST_MESSAGE = 10_000;
 const DEEPEST_CAUSE = 8;
 
 /**
- * An error (or whatever was thrown) as data. The host's stack stays with people: it is stored, never shown to the flow.
- * Never throws itself: a task may throw an object without a prototype, or one whose getters throw, and must only fail by it.
+ * An error (or whatever was thrown) as data. The host's stack is stored for people and never shown to the flow.
+ * Never throws: a task may throw an object without a prototype, or one whose getters throw, and that must only fail the task.
  */
 export function toErrorData(thrown: unknown): ErrorData {
   try {

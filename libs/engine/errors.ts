@@ -2,7 +2,7 @@
 
 import { RhythmError } from '../errors/index.js';
 
-/** A value given to a service is not acceptable. `path` says where in the call it is. */
+/** A value given to a service is not acceptable. `path` is its place in the call. */
 export class InvalidArgumentError extends RhythmError {
   constructor(
     code: string,

@@ -1,4 +1,4 @@
-// What events say about an execution, taken from a claimed item.
+// What events contain about an execution, taken from a claimed item.
 
 import type { ExecutionFacts } from './engine-events.js';
 import type { HeldItem } from './work/held-work.js';

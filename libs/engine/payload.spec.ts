@@ -23,7 +23,7 @@ describe('a payload', () => {
   it.each([
     [{ a: [1, Number.NaN] }, 'input.a[1] is NaN, which JSON cannot hold.'],
     [{ a: new Map() }, 'input.a is a Map, whose content JSON would lose.'],
-    [{ a: 1n }, 'input.a is a BigInt, which JSON cannot hold; pass it as text.'],
+    [{ a: 1n }, 'input.a is a BigInt, which JSON cannot hold; pass it as a string.'],
     [{ a: () => 1 }, 'input.a is a function, which JSON cannot hold.'],
     [{ a: Promise.resolve() }, 'input.a is a Promise (is an await missing?), whose content JSON would lose.'],
     [{ a: Buffer.from('x').subarray(0, 0).buffer }, 'input.a is a ArrayBuffer (encode it, e.g. as base64), whose content JSON would lose.'],

@@ -77,8 +77,8 @@ function tooLarge(path: string, bytes: string, { payloadBytes }: PayloadLimits):
 }
 
 class Writer {
-  private readonly above: object[] = [];
-  /** Keys and indices that lead to the value being written; of use only to say where something is wrong. */
+  private readonly ancestors: object[] = [];
+  /** Keys and indices that lead to the value being written, for error messages. */
   private readonly keys: (string | number)[] = [];
 
   constructor(
@@ -97,7 +97,7 @@ class Writer {
         if (!Number.isFinite(value)) throw refused(this.place(), `is ${value}, which JSON cannot hold`);
         return JSON.stringify(value);
       case 'bigint':
-        throw refused(this.place(), 'is a BigInt, which JSON cannot hold; pass it as text');
+        throw refused(this.place(), 'is a BigInt, which JSON cannot hold; pass it as a string');
       case 'undefined':
         return undefined;
       case 'function':
@@ -106,15 +106,15 @@ class Writer {
     }
     if (value === null) return 'null';
     const object = value as object;
-    if (this.above.includes(object)) throw refused(this.place(), 'refers back to an object that contains it (a cycle)');
-    if (this.above.length >= this.limits.payloadDepth) throw this.tooDeep();
-    this.above.push(object);
-    const text = Array.isArray(object) ? this.list(object) : this.object(object);
-    this.above.pop();
+    if (this.ancestors.includes(object)) throw refused(this.place(), 'refers back to an object that contains it (a cycle)');
+    if (this.ancestors.length >= this.limits.payloadDepth) throw this.tooDeep();
+    this.ancestors.push(object);
+    const text = Array.isArray(object) ? this.array(object) : this.object(object);
+    this.ancestors.pop();
     return text;
   }
 
-  private list(items: readonly unknown[]): string {
+  private array(items: readonly unknown[]): string {
     const parts: string[] = [];
     for (let index = 0; index < items.length; index++) parts.push(this.inside(index, items[index]) ?? 'null');
     return `[${parts.join(',')}]`;

@@ -1,6 +1,6 @@
-// Clock, timers, ids and randomness of the engine, in one place: a simulation hands in its own.
+// Clock, timers, ids and randomness of the engine, in one place: a simulation passes its own.
 
-import { newId } from '../store/index.js';
+import { newFence, newId, newSecret } from '../store/index.js';
 
 /** A timer that can be cancelled. */
 export interface Timer {
@@ -11,27 +11,28 @@ export interface Timer {
 export interface Runtime {
   /** Milliseconds of a clock that never goes back. Only differences mean something. */
   monotonicNow(): number;
-  /** Milliseconds since the epoch. */
-  wallNow(): number;
   /** Calls back once, not before this many milliseconds have passed. A background timer does not keep the process alive. */
   setTimer(ms: number, callback: () => void, background?: boolean): Timer;
   /** Calls back after the I/O that is due now. */
   setImmediate(callback: () => void): void;
   /** An id that sorts by time (UUIDv7). */
   newId(): string;
+  /** A random number for executions that change hands. */
+  newFence(): number;
+  /** A string that cannot be guessed. */
+  newSecret(): string;
   /** A random UUID. */
   randomUuid(): string;
   /** A number in [0, 1). */
   random(): number;
 }
 
-// setTimeout fires at once beyond this. Whoever sets a timer for longer sets it again when it fires.
+// setTimeout fires at once beyond this. For a longer time the caller sets the timer again when it fires.
 const LONGEST_MS = 2_147_483_647;
 
 /** The runtime of a real process. */
 export const REAL_RUNTIME: Runtime = {
   monotonicNow: () => performance.now(),
-  wallNow: () => Date.now(),
   setTimer(ms, callback, background = false) {
     const timer = setTimeout(callback, Math.min(Math.max(0, ms), LONGEST_MS));
     if (background) timer.unref();
@@ -39,6 +40,8 @@ export const REAL_RUNTIME: Runtime = {
   },
   setImmediate: (callback) => void setImmediate(callback),
   newId,
+  newFence,
+  newSecret,
   randomUuid: () => crypto.randomUUID(),
   random: Math.random,
 };

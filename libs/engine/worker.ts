@@ -1,17 +1,17 @@
-// One life of a worker: claim → admit → run → commit → announce, under one worker id, until it is stopped or declared dead.
+// One worker: claim → admit → run → commit → announce, under one worker id, until it is stopped or declared dead.
 
 import { hostname } from 'node:os';
-import { GOODBYE_MS, giveBackItems, type Link, leave, registerWorker, within } from '../store/index.js';
+import { CLOSE_TIMEOUT_MS, giveBackItems, type Link, registerWorker, removeWorker, within } from '../store/index.js';
 import { Announcer } from './commit/announcer.js';
 import { Committer } from './commit/committer.js';
 import { ImmediateClaims } from './commit/immediate-claims.js';
 import type { WorkerParts } from './engine-options.js';
-import { Bells } from './loops/bells.js';
 import { ClaimLoop } from './loops/claim-loop.js';
-import { Heart } from './loops/heart.js';
+import { HeartbeatLoop } from './loops/heartbeat-loop.js';
 import { QueueHead } from './loops/queue-head.js';
 import { TimerLoop } from './loops/timer-loop.js';
 import { VacuumLoop } from './loops/vacuum-loop.js';
+import { Wakeups } from './loops/wakeups.js';
 import { sleep } from './runtime.js';
 import { TaskLane } from './tasks/task-lane.js';
 import { FusedStep } from './turns/fused-step.js';
@@ -29,15 +29,15 @@ import { Stopper } from './work/stopper.js';
 
 const LOCK_MS = 2_000;
 // How long a shutdown waits for the database, beyond its grace: for finished work to be written, and for the rest to be given back.
-// Together with closing the connections (here, then in the store) ten seconds, which is what the documentation says.
+// Together with closing the connections (here, then in the store) ten seconds, as documented.
 const DRAIN_MS = 5_000;
 const GIVE_BACK_MS = 2_000;
-const LOOK_AGAIN_MS = 10;
+const CHECK_EVERY_MS = 10;
 
 export class Worker {
   readonly id: string;
   /** Resolves when this worker was declared dead by another and has stopped. */
-  readonly died: Promise<void>;
+  readonly declaredDead: Promise<void>;
   private readonly parts: WorkerParts;
   private readonly held: HeldWork;
   private readonly cache: VmCache;
@@ -45,7 +45,7 @@ export class Worker {
   private readonly committer: Committer;
   private readonly claims: ClaimLoop;
   private readonly timers: TimerLoop;
-  private readonly heart: Heart;
+  private readonly heartbeats: HeartbeatLoop;
   private readonly vacuum: VacuumLoop;
   private readonly links: readonly Link[];
   /** Aborted when no new work is taken. */
@@ -59,13 +59,13 @@ export class Worker {
     const parts: WorkerParts = { ...given, workerId: this.id };
     this.parts = parts;
     const [closing, closed] = [this.closing.signal, this.closed.signal];
-    // A row that somebody keeps locked must not hold up all commits.
-    const [reading, writing, aside] = [store.link(), store.link({ lockTimeoutMs: LOCK_MS }), store.link({ lockTimeoutMs: LOCK_MS })];
-    this.links = [reading, writing, aside];
+    // A row that another transaction keeps locked must not hold up all commits.
+    const [reading, writing, separate] = [store.link(), store.link({ lockTimeoutMs: LOCK_MS }), store.link({ lockTimeoutMs: LOCK_MS })];
+    this.links = [reading, writing, separate];
 
     // What everything below shares.
-    const bells = new Bells(runtime);
-    const slots = new Slots(options.concurrency, bells.claims);
+    const wakeups = new Wakeups(runtime);
+    const slots = new Slots(options.concurrency, wakeups.claims);
     const clock = new DatabaseClock(runtime);
     const head = new QueueHead(options.pollMs, runtime);
     const held = new HeldWork(runtime);
@@ -73,13 +73,13 @@ export class Worker {
     const stopper = new Stopper(held, cache, store.hints);
 
     // Commit and announce.
-    const announcer = new Announcer(parts, bells, clock, stopper);
-    const immediate = new ImmediateClaims(parts, bells, head, slots, held, clock, closing);
-    const committer = new Committer(parts, { main: writing, aside }, bells, slots, held, immediate, announcer);
+    const announcer = new Announcer(parts, wakeups, clock, stopper);
+    const immediate = new ImmediateClaims(parts, wakeups, head, slots, held, clock, closing);
+    const committer = new Committer(parts, { main: writing, separate }, wakeups, slots, held, immediate, announcer);
 
     // Admit, and run in one of the two lanes.
-    const giveBack = new GiveBack(parts, bells, held, committer, closing, closed);
-    const guard = new PoisonGuard(parts, bells, committer, giveBack, closing);
+    const giveBack = new GiveBack(parts, wakeups, held, committer, closing, closed);
+    const guard = new PoisonGuard(parts, wakeups, committer, giveBack, closing);
     const runner = new TurnRunner(parts);
     const turnWriter = new TurnWriter(parts, cache, committer);
     const fusedStep = new FusedStep(parts, clock, cache, runner);
@@ -88,17 +88,17 @@ export class Worker {
     const dispatcher = new Dispatcher(slots, clock, guard, tasks, turns);
 
     // The loops.
-    this.claims = new ClaimLoop(parts, bells, head, held, slots, committer, giveBack, dispatcher);
-    this.timers = new TimerLoop(parts, bells.timers, announcer);
-    this.heart = new Heart(parts, bells.heart, held, cache, stopper, announcer);
+    this.claims = new ClaimLoop(parts, wakeups, head, held, slots, committer, giveBack, dispatcher);
+    this.timers = new TimerLoop(parts, wakeups.timers, announcer);
+    this.heartbeats = new HeartbeatLoop(parts, wakeups.heartbeats, held, cache, stopper, announcer);
     // Its lock belongs to a session, which a transaction pooler does not keep.
-    this.vacuum = new VacuumLoop(store, writing, store.pooled ? 0 : options.vacuumMs, committer, parts.events, runtime);
+    this.vacuum = new VacuumLoop(parts, writing, store.pooled ? 0 : options.vacuumMs, committer);
 
     this.held = held;
     this.cache = cache;
     this.stopper = stopper;
     this.committer = committer;
-    this.died = this.heart.declaredDead.then(() => this.die());
+    this.declaredDead = this.heartbeats.declaredDead.then(() => this.stopDeclaredDead());
   }
 
   async start(): Promise<void> {
@@ -106,7 +106,7 @@ export class Worker {
     const { queues, concurrency, codeVersion } = options;
     const [host, pid] = [hostname(), process.pid];
     await registerWorker(store.db, { workerId: this.id, host, pid, queues, tasks: tasks.names(), concurrency, codeVersion });
-    this.heart.start();
+    this.heartbeats.start();
     this.timers.start();
     this.vacuum.start();
     this.claims.start();
@@ -119,9 +119,9 @@ export class Worker {
     const { shutdownGraceMs } = options;
     const graceOver = runtime.monotonicNow() + shutdownGraceMs;
     this.closing.abort();
-    const claimed = this.claims.stop(Math.max(shutdownGraceMs, GOODBYE_MS));
-    await within(claimed, shutdownGraceMs);
-    while (this.held.size > 0 && runtime.monotonicNow() < graceOver) await sleep(runtime, LOOK_AGAIN_MS);
+    const claimed = this.claims.stop(Math.max(shutdownGraceMs, CLOSE_TIMEOUT_MS));
+    await within(claimed, shutdownGraceMs, runtime);
+    while (this.held.size > 0 && runtime.monotonicNow() < graceOver) await sleep(runtime, CHECK_EVERY_MS);
     this.abortHeld();
     await claimed;
     await this.committer.drained(DRAIN_MS);
@@ -129,7 +129,7 @@ export class Worker {
     this.committer.stop();
     // A claim may have returned as late as after the grace.
     this.abortHeld();
-    if (!(await within(this.giveBackAll(), GIVE_BACK_MS))) this.problem('give back', new Error('The database did not reply.'));
+    if (!(await within(this.giveBackAll(), GIVE_BACK_MS, runtime))) this.problem('give back', new Error('The database did not reply.'));
     await this.close();
     events.emit({ type: 'worker-stopped', workerId: this.id });
   }
@@ -142,15 +142,15 @@ export class Worker {
   }
 
   // Declared dead: others have its work. Whatever it still does is stopped, and nothing of it may be written.
-  private async die(): Promise<void> {
-    // A worker that is being stopped gives its work back itself, and does not start over.
+  private async stopDeclaredDead(): Promise<void> {
+    // A worker that is being stopped gives its work back itself, and is not replaced.
     if (this.closing.signal.aborted) return new Promise(() => undefined);
     this.closing.abort();
     this.parts.events.emit({ type: 'worker-declared-dead', workerId: this.id });
     this.committer.stop();
     for (const item of this.held.all()) {
       item.dropped = true;
-      item.stop?.('dead');
+      item.running?.stop('dead');
     }
     try {
       await this.claims.stop();
@@ -164,30 +164,30 @@ export class Worker {
     this.closed.abort();
     this.stopper.close();
     this.cache.clear();
-    await Promise.all([this.timers.stop(), this.vacuum.stop(), this.heart.stop(), ...this.links.map((link) => link.close())]);
+    await Promise.all([this.timers.stop(), this.vacuum.stop(), this.heartbeats.stop(), ...this.links.map((link) => link.close())]);
   }
 
   private abortHeld(): void {
-    for (const item of this.held.all()) item.stop?.('shutdown');
+    for (const item of this.held.all()) item.running?.stop('shutdown');
   }
 
   // Gives back what is held, and removes the worker: its claims are gone by then, or are found by a sweep.
   private async giveBackAll(): Promise<void> {
-    const { store } = this.parts;
+    const { store, runtime } = this.parts;
     const items = this.held.all();
     if (items.length > 0) {
       for (const item of items) item.dropped = true;
       const { claims } = this.held.begin(items);
       try {
-        const given = await giveBackItems(store.db, this.id, items, claims);
+        const given = await giveBackItems(store.db, this.id, items, claims, runtime.newFence());
         for (const queue of new Set(given.map((item) => item.queue))) store.hints.hint('work', queue);
       } catch (error) {
-        // The database is away: the next sweep of another worker finds the claims of a silent worker.
+        // The database cannot be reached: the next sweep of another worker finds the claims of a silent worker.
         this.problem('give back', error);
       }
     }
-    await this.heart.stop();
-    await leave(store.db, this.id).catch((error) => this.problem('leave', error));
+    await this.heartbeats.stop();
+    await removeWorker(store.db, this.id).catch((error) => this.problem('remove worker', error));
   }
 
   private problem(where: string, error: unknown): void {

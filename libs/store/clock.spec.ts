@@ -1,4 +1,4 @@
-// The clock of the schema: statements follow it when a test replaces it, heartbeats do not, and the planner sees through it.
+// The clock of the schema: statements follow it when a test replaces it, heartbeats do not, and the planner inlines it.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../test/support/index.js';
@@ -11,7 +11,7 @@ import { insertExecutions } from './manage/insert-executions.js';
 import { sendSignals } from './manage/send-signals.js';
 import { getExecution } from './read/read-execution.js';
 import { claimWork } from './run/claim-work.js';
-import { beat, registerWorker } from './run/heartbeat.js';
+import { registerWorker, writeHeartbeat } from './run/heartbeat.js';
 import { moveDue } from './run/move-due.js';
 import { Store } from './store.js';
 
@@ -101,7 +101,7 @@ describe('the clock of the schema', () => {
     await registerWorker(link, {
       ...{ workerId: 'beating', host: 'h', pid: 1, queues: ['q'], tasks: [], concurrency: 1, codeVersion: '1' },
     });
-    await beat(link, 'beating');
+    await writeHeartbeat(link, 'beating');
     const [times] = await rows<{ started: Date; beat: Date }>(
       `SELECT started_at AS started, beat_at AS beat FROM rhythm.worker_heartbeats WHERE worker_id = 'beating'`,
     );

@@ -6,7 +6,7 @@
  */
 export const CLOCK = 'rhythm.clock()';
 
-/** The same at this very moment: it moves while the statement runs. */
+/** The same at this moment: it moves while the statement runs. */
 export const CLOCK_NOW = '(rhythm.clock() + (clock_timestamp() - statement_timestamp()))';
 
 /** The time in so many milliseconds. */

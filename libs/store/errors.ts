@@ -1,4 +1,4 @@
-// The errors of the store: what the database cannot give, and what to do about it.
+// The errors of the store: what the database lacks or refuses, and what to do about it.
 
 import { RhythmError } from '../errors/index.js';
 

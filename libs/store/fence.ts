@@ -2,8 +2,8 @@
 
 /**
  * A new fence, for all rows that one statement moves. Random, because fences are only compared for equality: if they were
- * counted, a replica that lost the last commits in a failover would count on to a number that a worker already knows, and the
- * worker would take another state for the one it remembers.
+ * counted, a replica that lost the last commits in a failover would count up to a number that a worker already has, and the
+ * worker would take another state for the one in its memory.
  */
 export function newFence(): number {
   return Math.floor(Math.random() * 2 ** 53);

@@ -23,7 +23,7 @@ describe('ids', () => {
     );
   });
 
-  it('tell the bucket of a parent or child from one of the two, also when the child has an id of its own', () => {
+  it('tell the bucket of a parent or child from one of the two, even when the child has an id of its own', () => {
     const given = fc.string({ minLength: 1 }).filter((id) => !id.includes(':') && id !== 'key' && id !== 'cron');
     fc.assert(
       fc.property(given, given, fc.nat(), (parentId, ownId, call) => {

@@ -60,7 +60,7 @@ export function keyedId(name: string, key: string): string {
 
 /** The part of an id that was given (or made) at the root; what follows are the numbers of durable calls. */
 export function rootOf(id: string): string {
-  // Keyed ids spend two colons on themselves: `key:<name>:<key>` and `cron:<schedule>:<tick>`.
+  // Keyed ids contain two colons of their own: `key:<name>:<key>` and `cron:<schedule>:<tick>`.
   let from = 0;
   if (id.startsWith('key:') || id.startsWith('cron:')) from = id.indexOf(':', id.indexOf(':') + 1) + 1;
   const end = id.indexOf(':', from);

@@ -4,23 +4,24 @@ export type { ImmediateClaim } from './commit/children.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
 export { type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
-export { boundIdle } from './connect/bound-idle.js';
 export type { ConnectionOptions } from './connect/connection-options.js';
 export { isDatabaseError, isRetryable, retrying } from './connect/database-errors.js';
 export { type DatabaseIdentity, isSameDatabase, readIdentity } from './connect/database-identity.js';
 export { EngineConnection } from './connect/engine-connection.js';
 export type { Intercept } from './connect/intercept.js';
 export { joinTransaction } from './connect/join-transaction.js';
+export { limitWaits } from './connect/limit-waits.js';
 export { Link } from './connect/link.js';
-export { isLockTimeout, stillConnected, wasAnswered } from './connect/lost-connection.js';
+export { isLockTimeout, isServerError, stillConnected } from './connect/lost-connection.js';
 export { ANY, type HintKind, Notifications } from './connect/notifications.js';
 export { PoolRunner } from './connect/pool-runner.js';
 export { isTransactionPooler, type LongTransaction, longTransactions, probeServer, type ServerFacts } from './connect/probe-server.js';
-export { GOODBYE_MS } from './connect/sockets.js';
+export { CLOSE_TIMEOUT_MS } from './connect/sockets.js';
 export { type Runner, type Statement, sql } from './connect/statement.js';
-export { within } from './connect/within.js';
+export { type Timers, within } from './connect/within.js';
 export { ENDED_STATUSES, type EndedStatus, isEnded } from './ended.js';
 export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './errors.js';
+export { newFence } from './fence.js';
 export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
 export { type JsonColumns, jsonColumns, readable } from './json-columns.js';
 export {
@@ -82,11 +83,29 @@ export { type RunState, readRunState } from './read/read-run-state.js';
 export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
-export { createCompletionToken, findToken, type TokenTarget } from './run/completion-token.js';
+export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
 export { dropLateEvents } from './run/drop-late-events.js';
 export { type GivenBack, giveBackClaims, giveBackItems, type PutOff, putOffItems, type Recovered, recoverWorker } from './run/give-back.js';
-export { beat, claimIds, leave, lostItems, NO_HEARTBEAT, readBeats, registerWorker, type WorkerDescription } from './run/heartbeat.js';
-export { claimLanes, type Lane, moveToLanes, noWorkerHas, readLanes, readUnserved, tendLanes, type UnservedTask } from './run/lanes.js';
+export {
+  claimIds,
+  lostItems,
+  NO_HEARTBEAT,
+  readHeartbeats,
+  registerWorker,
+  removeWorker,
+  type WorkerDescription,
+  writeHeartbeat,
+} from './run/heartbeat.js';
+export {
+  claimLanes,
+  type Lane,
+  moveToLanes,
+  noWorkerHas,
+  readLanes,
+  readUnserved,
+  type UnservedTask,
+  updateUnservedLanes,
+} from './run/lanes.js';
 export { type LoadedRun, loadRuns, type StoredEvent } from './run/load-runs.js';
 export { markStarted } from './run/mark-started.js';
 export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';

@@ -1,4 +1,4 @@
-// Which JSON texts need their verbatim copy, checked against what PostgreSQL really does.
+// Which JSON texts need a verbatim copy, checked against PostgreSQL itself.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

@@ -10,7 +10,7 @@ export interface JsonColumns {
 
 /**
  * Splits a JSON text over the two columns. A `json` column keeps key order and every character; only an escaped NUL or half
- * a surrogate pair makes `->>` and a cast to `jsonb` fail, for everybody who queries the table. Such a text is stored separately.
+ * a surrogate pair makes `->>` and a cast to `jsonb` fail, for every query over the table. Such a text is stored separately.
  */
 export function jsonColumns(text: string | undefined): JsonColumns {
   if (text === undefined) return { readable: null, verbatim: null };

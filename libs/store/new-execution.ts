@@ -45,7 +45,7 @@ export interface NewExecution {
   /** Content hash, for workflows. */
   version?: string;
   parentId?: string;
-  /** Negative for a child with an id of its own that a failing turn started: nobody waits for it until the turn is run again. */
+  /** Negative for a child with an id of its own that a failing turn started: no call waits for it until the turn is run again. */
   parentCall?: number;
   tags?: readonly string[];
   options?: ExecutionOptions;

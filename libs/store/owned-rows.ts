@@ -13,7 +13,7 @@ export const OWNED_TABLES = [
 ] as const;
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 
-/** The tables that hold what a run needs to go on. What people read about it afterwards is not among them. */
+/** The tables with what a run needs to go on, without those that people read afterwards. */
 export const STATE_TABLES = ['workflow_execution_context', 'inbox', 'signals', 'scheduled_queue', 'resume_groups'] as const;
 
 /** CTEs that delete the rows of the executions in `source` (with columns `id` and `bucket`) from these tables. */

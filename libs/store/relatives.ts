@@ -13,7 +13,7 @@ export function isInTree(id: string, root: string): string {
   return `(${id} = ${root} OR (${id} >= ${root} || ':' AND ${id} < ${root} || ';'))`;
 }
 
-/** A child of `parent` that has an id of its own choice; the condition is that of the small index `executions_strays`. `e` is the prefix of its columns. */
-export function isStray(e: string, parent: string): string {
+/** A child of `parent` that has an id of its own choice; the condition is that of the small index `executions_own_ids`. `e` is the prefix of its columns. */
+export function isChildWithOwnId(e: string, parent: string): string {
   return `${e}parent_id = ${parent} AND ${e}parent_id IS NOT NULL AND NOT starts_with(${e}id, ${e}parent_id || ':')`;
 }

@@ -1,14 +1,14 @@
 // The store of one process: its pool, its hints, and the connections that the engine opens for itself.
 
 import type { DataSource, EntityManager } from 'typeorm';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions, POOL_PATIENCE } from './connect/connection-options.js';
+import { type ConnectionOptions, POOL_TIMEOUT_FACTOR, REPLY_TIMEOUT_MS } from './connect/connection-options.js';
 import { EngineConnection } from './connect/engine-connection.js';
 import type { Intercept } from './connect/intercept.js';
 import { joinTransaction } from './connect/join-transaction.js';
 import { Link } from './connect/link.js';
 import { Notifications } from './connect/notifications.js';
 import { PoolRunner } from './connect/pool-runner.js';
-import { GOODBYE_MS } from './connect/sockets.js';
+import { CLOSE_TIMEOUT_MS } from './connect/sockets.js';
 import type { Runner } from './connect/statement.js';
 import { within } from './connect/within.js';
 import { assertSchema, createDataSource, migrate } from './manage/migrate.js';
@@ -29,7 +29,7 @@ export interface StoreOptions {
   poolMin?: number;
   connectTimeoutMs?: number;
   /** Milliseconds without a reply after which a connection of the engine is given up. Default 60,000. */
-  answerTimeoutMs?: number;
+  replyTimeoutMs?: number;
   idleTimeoutMs?: number;
   maxLifetimeMs?: number;
   applicationName?: string;
@@ -63,7 +63,7 @@ export class Store {
       pooled: this.pooled,
       applicationName: options.applicationName,
       connectTimeoutMs: options.connectTimeoutMs,
-      answerTimeoutMs: options.answerTimeoutMs,
+      replyTimeoutMs: options.replyTimeoutMs,
       intercept: options.intercept,
     };
     const size = {
@@ -74,9 +74,9 @@ export class Store {
     };
     this.db = new PoolRunner(this.connection, size);
     this.reader = options.readUrl ? new PoolRunner({ ...this.connection, url: options.readUrl }, size) : this.db;
-    const patience = (options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS) * POOL_PATIENCE;
+    const poolReplyTimeoutMs = (options.replyTimeoutMs ?? REPLY_TIMEOUT_MS) * POOL_TIMEOUT_FACTOR;
     const age = { idleMs: size.idleTimeoutMs, lifetimeMs: size.maxLifetimeMs };
-    this.starts = new Link((signal) => EngineConnection.open({ ...this.connection, answerTimeoutMs: patience }, signal), age);
+    this.starts = new Link((signal) => EngineConnection.open({ ...this.connection, replyTimeoutMs: poolReplyTimeoutMs }, signal), age);
     const direct = this.pooled ? options.directUrl : options.url;
     this.hints = new Notifications(this.db, direct ? { ...this.connection, url: direct, pooled: false } : undefined, this.schema);
   }
@@ -112,9 +112,9 @@ export class Store {
 
   /**
    * A connection that one loop of the engine keeps for itself, opened again whenever it is lost. A loop that must notice a
-   * silent server sooner than the others sets `answerTimeoutMs`.
+   * silent server sooner than the others sets `replyTimeoutMs`.
    */
-  link(own: Pick<ConnectionOptions, 'answerTimeoutMs' | 'relaxed' | 'lockTimeoutMs'> = {}): Link {
+  link(own: Pick<ConnectionOptions, 'replyTimeoutMs' | 'asyncCommit' | 'lockTimeoutMs'> = {}): Link {
     return new Link((signal) => EngineConnection.open({ ...this.connection, ...own }, signal));
   }
 
@@ -130,7 +130,7 @@ export class Store {
       this.starts.close(),
       this.db.close(),
       this.reader === this.db ? undefined : this.reader.close(),
-      this.source?.isInitialized ? within(this.source.destroy(), GOODBYE_MS) : undefined,
+      this.source?.isInitialized ? within(this.source.destroy(), CLOSE_TIMEOUT_MS) : undefined,
     ]);
   }
 }

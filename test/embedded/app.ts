@@ -1,4 +1,4 @@
-// An app in a process of its own that has an embedded PostgreSQL: prints its address and lives until it is ended.
+// An app in a process of its own that has an embedded PostgreSQL: prints its address and runs until it is ended.
 import { startEmbedded } from '../../libs/embedded/index.js';
 
 const dataDir = process.env.DATA_DIR;

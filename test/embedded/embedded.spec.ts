@@ -1,4 +1,4 @@
-// What the embedded PostgreSQL promises across processes: it survives, is shared, and ends with the last process that uses it.
+// The embedded PostgreSQL across processes: its data survives, it is shared, and it ends with the last process that uses it.
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ describe('a data folder', () => {
     await again.stop();
   });
 
-  it('starts although the number in a stale pid file now belongs to somebody else', async () => {
+  it('starts although the process id in a stale pid file now belongs to another process', async () => {
     await (await startEmbedded({ dataDir, durable: false })).stop();
     writeFileSync(join(dataDir, 'data', 'postmaster.pid'), `${process.pid}\n${join(dataDir, 'data')}\n1\n1\n\n127.0.0.1\n1 1\nready   \n`);
     const again = await startEmbedded({ dataDir, durable: false });
@@ -91,7 +91,7 @@ describe('a data folder', () => {
     await again.stop();
   });
 
-  it('may lie where the user that root runs PostgreSQL as cannot go: the data is then elsewhere, and found again', async () => {
+  it('may be where the user that root runs PostgreSQL as cannot enter: the data is then elsewhere, and found again', async () => {
     chmodSync(dirname(dirname(dataDir)), 0o700);
     const first = await startEmbedded({ dataDir, durable: false });
     await ask(first.url, `create table kept as select 'yes' as answer`);
@@ -104,7 +104,7 @@ describe('a data folder', () => {
     if (isRoot) removeElsewhere(realpathSync(join(dataDir, 'elsewhere')));
   });
 
-  it('made by another major version of PostgreSQL is refused in words', async () => {
+  it('made by another major version of PostgreSQL is refused with a clear error', async () => {
     await (await startEmbedded({ dataDir, durable: false })).stop();
     writeFileSync(join(dataDir, 'data', 'PG_VERSION'), '12\n');
     await expect(startEmbedded({ dataDir, durable: false })).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a throwaway server', () => {
     expect(await app.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('says so when the port it was told to use is taken', async () => {
+  it('fails with a clear error when its port is taken', async () => {
     const occupant = createServer();
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve));
     const { port } = occupant.address() as { port: number };

@@ -1,4 +1,4 @@
-// The claim loop takes work as soon as there is room; the poll behind it is for what nobody told it.
+// The claim loop takes work as soon as there is room; it polls only for work of which it got no hint.
 
 import { describe, expect, it } from '@jest/globals';
 import { insertExecutions, newId } from '../../libs/store/index.js';
@@ -11,7 +11,7 @@ const NEVER_MS = 600_000;
 describe('the claim loop', () => {
   const kit = useHarness();
 
-  it('goes on when finished work that had kept new work out is written', async () => {
+  it('goes on when the finished work that had stopped it is written', async () => {
     const harness = await kit.open({ tasks: { noop: () => null } });
     const tasks = Array.from(
       { length: 3_000 },

@@ -1,4 +1,4 @@
-// A worker never runs more tasks at a time than it was told to, however they come to it.
+// A worker never runs more tasks at a time than configured, however it got them.
 
 import { describe, expect, it } from '@jest/globals';
 import { insertExecutions, newId } from '../../libs/store/index.js';
@@ -10,7 +10,7 @@ const CONCURRENCY = 150;
 describe('concurrency', () => {
   const kit = useHarness();
 
-  it('is kept when tasks are claimed and born at the same time', async () => {
+  it('is kept when tasks are claimed from the queue and in the commits that make them at the same time', async () => {
     let now = 0;
     let most = 0;
     const task = async () => {

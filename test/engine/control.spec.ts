@@ -3,7 +3,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskContext } from '../../libs/engine/index.js';
 import {
-  ANY,
   getExecution,
   listExecutions,
   pauseExecutions,
@@ -12,13 +11,10 @@ import {
   requestCancel,
   resumeExecutions,
   retryExecution,
-  Store,
   sendSignals,
-  sql,
 } from '../../libs/store/index.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
-import type { Harness } from './harness.js';
 
 const hang = (_: unknown, context: TaskContext) =>
   new Promise((_resolve, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)));
@@ -47,7 +43,7 @@ describe('cancel', () => {
     await requestCancel(harness.store.db, [waiting, running], 'enough');
     expect(await harness.ended(running)).toMatchObject({ status: 'cancelled', error: { name: 'CancelledError', message: 'enough' } });
     expect(await harness.ended(waiting)).toMatchObject({ status: 'cancelled' });
-    await waitFor('the running task to hear of it', () => reasons.length > 0);
+    await waitFor('the running task to be aborted', () => reasons.length > 0);
     expect(await harness.count('inbox')).toBe(0);
   });
 
@@ -120,7 +116,7 @@ describe('cancel', () => {
     for (const table of ['workflow_execution_context', 'scheduled_queue', 'signals', 'inbox']) expect(await harness.count(table)).toBe(0);
   });
 
-  it('in one turn with an answer starts nothing that the flow asks for in between, and undoes what was done', async () => {
+  it('in one turn with a result starts nothing that the flow asks for in between, and undoes what was done', async () => {
     const did: string[] = [];
     let reserve = () => {};
     const harness = await kit.open({
@@ -148,7 +144,7 @@ describe('cancel', () => {
     await harness.engine();
     const id = await harness.start('order');
     await waitFor('the first step to run', async () => (await harness.status(`${id}:1`)) === 'running');
-    // While it is paused the answer waits; the cancel then wakes it for both.
+    // While it is paused the result waits; the cancel then wakes it for both.
     await pauseExecutions(harness.store.db, [id]);
     reserve();
     await harness.ended(`${id}:1`);
@@ -197,142 +193,6 @@ describe('cancel', () => {
   });
 });
 
-describe('complete, cancel and timeout', () => {
-  const kit = useHarness();
-  const STATUS_AFTER = { complete: 'completed', cancel: 'cancelled', timeout: 'failed' } as const;
-  type Ending = keyof typeof STATUS_AFTER;
-  const ORDERS: [Ending, Ending][] = [
-    ['complete', 'cancel'],
-    ['complete', 'timeout'],
-    ['cancel', 'complete'],
-    ['cancel', 'timeout'],
-    ['timeout', 'complete'],
-    ['timeout', 'cancel'],
-  ];
-
-  it.each(ORDERS)('have one winner: %s before %s', async (first, second) => {
-    let complete = (_: string) => {};
-    const result = new Promise<string>((resolve) => {
-      complete = resolve;
-    });
-    const harness = await kit.open({ tasks: { slow: () => result } });
-    await recordEnds(harness);
-    // This one has no room for anything else while it runs the task, so the other one handles the cancel.
-    await harness.engine({ concurrency: 1 });
-    const id = await harness.start('slow', undefined, { options: { totalTimeoutMs: 3_600_000 } });
-    await waitFor('the task to run', async () => (await harness.status(id)) === 'running');
-    await harness.engine();
-
-    const waiting = async () => (await harness.query(WAITING_FOR_LOCK)).length;
-    // Each returns once its writer has read the fence and waits for the lock on the row, which is granted in the order of asking.
-    const end: Record<Ending, () => Promise<unknown>> = {
-      complete: async () => {
-        const before = await waiting();
-        complete('done');
-        await waitFor('the result to wait for the lock', async () => (await waiting()) === before + 1);
-      },
-      cancel: async () => {
-        const before = await waiting();
-        await requestCancel(harness.store.db, [id]);
-        harness.store.hints.hint('work', 'default');
-        await waitFor('the cancel to be claimed', async () => (await harness.count('work_queue')) === 0);
-        // After the task's end its own engine has room and may claim the cancel; it then writes it after the result, without waiting for a lock.
-        if (first !== 'complete') await waitFor('the cancel to wait for the lock', async () => (await waiting()) === before + 1);
-      },
-      timeout: async () => {
-        const before = await waiting();
-        await harness.query('UPDATE rhythm.scheduled_queue SET due_at = now() WHERE execution_id = $1', [id]);
-        harness.store.hints.hint('timer', ANY);
-        await waitFor('the timers of both engines to wait for the lock', async () => (await waiting()) === before + 2);
-      },
-    };
-    await harness.store.db.transaction(async (tx) => {
-      await tx.rows(sql('spec_lock', 'SELECT 1 FROM rhythm.executions WHERE id = $1 FOR UPDATE'), [id]);
-      await end[first]();
-      await end[second]();
-    });
-
-    expect(await harness.ended(id)).toMatchObject({ status: STATUS_AFTER[first] });
-    await nothingLeft(harness);
-    expect(await endsOf(harness)).toEqual([{ id, status: STATUS_AFTER[first] }]);
-    expectConsistent(await harness.ended(id), 'done');
-  });
-
-  it('have one winner for each of many, in whatever order they come', async () => {
-    const harness = await kit.open({ tasks: { brief: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) } });
-    await recordEnds(harness);
-    await harness.engine();
-    await harness.engine();
-    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.start('brief', undefined, { options: { totalTimeoutMs: 25 } })));
-    await Promise.all(
-      ids.map((id, n) => new Promise((resolve) => setTimeout(resolve, n)).then(() => requestCancel(harness.store.db, [id]))),
-    );
-    const ends = await Promise.all(ids.map((id) => harness.ended(id)));
-    await nothingLeft(harness);
-    // Each was ended by one write, and its status is that of this write.
-    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    expect((await endsOf(harness)).sort(byId)).toEqual(ends.map(({ id, status }) => ({ id, status })).sort(byId));
-    for (const id of ids) expectConsistent(await harness.ended(id), 'done');
-  });
-
-  it('end a run that is never at rest at its time limit', async () => {
-    const busy = `for (;;) await Task.run('noop')`;
-    const harness = await kit.open({ flows: { busy }, tasks: { noop: () => 1 }, engine: { maxSteps: 100 } });
-    let moved = 0;
-    const fenceOf = async () =>
-      (await harness.query<{ fence: string }>('SELECT fence FROM rhythm.executions WHERE parent_id IS NULL'))[0].fence;
-    // Each time the passed limit has been read, the run moves before anything is done about it.
-    const store = await Store.open({
-      url: kit.url,
-      schema: kit.schema,
-      autoMigrate: false,
-      intercept: async (statement, run) => {
-        const rows = await run();
-        if (statement !== 'rhythm_read_overdue') return rows;
-        const before = await fenceOf();
-        await waitFor('the run to move', async () => (await fenceOf()) !== before);
-        moved++;
-        return rows;
-      },
-    });
-    const engine = await harness.engine({}, store);
-    const id = await harness.start('busy', undefined, { options: { totalTimeoutMs: 100 } });
-    expect(await harness.ended(id)).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
-    expect(moved).toBeGreaterThan(0);
-    await engine.stop();
-    await store.close();
-  });
-
-  const WAITING_FOR_LOCK = `SELECT pid FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%rhythm.%'`;
-
-  /** Records every write that ends an execution, also one that ends it again. */
-  async function recordEnds(harness: Harness): Promise<void> {
-    await harness.query('CREATE TABLE IF NOT EXISTS rhythm.spec_ends (id text, status text)');
-    await harness.query(`CREATE OR REPLACE FUNCTION rhythm.spec_record_end() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN INSERT INTO rhythm.spec_ends VALUES (NEW.id, NEW.status); RETURN NULL; END $$`);
-    await harness.query(`CREATE OR REPLACE TRIGGER spec_record_end AFTER UPDATE ON rhythm.executions FOR EACH ROW
-      WHEN (NEW.status IN ('completed', 'failed', 'cancelled')) EXECUTE FUNCTION rhythm.spec_record_end()`);
-  }
-
-  const endsOf = (harness: Harness) => harness.query<{ id: string; status: string }>('SELECT id, status FROM rhythm.spec_ends');
-
-  async function nothingLeft(harness: Harness): Promise<void> {
-    const left = async () => Promise.all(['work_queue', 'scheduled_queue', 'claims', 'inbox'].map((table) => harness.count(table)));
-    await waitFor('nothing to be left', async () => (await left()).every((rows) => rows === 0));
-  }
-
-  /** Status, value and error are those of the same end. */
-  function expectConsistent({ status, value, error }: Awaited<ReturnType<Harness['ended']>>, result: string): void {
-    if (status === 'completed') expect({ value, error }).toEqual({ value: result, error: null });
-    else
-      expect({ value, error }).toMatchObject({
-        value: undefined,
-        error: { name: status === 'cancelled' ? 'CancelledError' : 'TimeoutError' },
-      });
-  }
-});
-
 describe('pause and resume', () => {
   const kit = useHarness();
 
@@ -346,7 +206,7 @@ describe('pause and resume', () => {
     await waitFor('it to wait', async () => (await harness.status(id)) === 'suspended');
     expect(await pauseExecutions(harness.store.db, [id])).toEqual([id]);
     await sendSignals(harness.store.db, [{ executionId: id, name: 'go', payload: '41' }]);
-    await waitFor('the wake to be looked at', async () => (await harness.count('work_queue')) + (await harness.count('claims')) === 0);
+    await waitFor('the wake to be handled', async () => (await harness.count('work_queue')) + (await harness.count('claims')) === 0);
     expect(await harness.status(id)).toBe('paused');
     expect((await listExecutions(harness.store.db, { status: 'paused' })).items).toHaveLength(1);
     expect(await resumeExecutions(harness.store.db, [id])).toEqual([id]);
@@ -411,18 +271,18 @@ describe('retry', () => {
     expect((await readTree(harness.store.db, id)).map((node) => node.id).sort()).toEqual([id, `${id}:2`, `${id}:3`].sort());
   });
 
-  it('is refused for what has not failed; remove takes a tree away and leaves the living', async () => {
+  it('is refused for what has not failed; remove deletes a tree that has ended, and no other', async () => {
     const harness = await kit.open({
       flows: { f: `return await Task.run('one');`, g: `await Signal.when('x');` },
       tasks: { one: () => 1 },
     });
     await harness.engine();
     const id = await harness.start('f');
-    const living = await harness.start('g');
+    const live = await harness.start('g');
     await harness.ended(id);
     expect(await harness.store.db.transaction((tx) => retryExecution(tx, id))).toBe(false);
-    await waitFor('the other to wait', async () => (await harness.status(living)) === 'suspended');
-    expect((await removeExecutions(harness.store.db, [id, living])).sort()).toEqual([id, `${id}:1`]);
-    expect(await harness.status(living)).toBe('suspended');
+    await waitFor('the other to wait', async () => (await harness.status(live)) === 'suspended');
+    expect((await removeExecutions(harness.store.db, [id, live])).sort()).toEqual([id, `${id}:1`]);
+    expect(await harness.status(live)).toBe('suspended');
   });
 });

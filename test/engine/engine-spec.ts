@@ -1,10 +1,10 @@
-// What every engine spec shares: a harness per test on the file's database, closed afterwards, and no problem unnoticed.
+// What every engine spec shares: a harness per test on the file's database, closed afterwards, and a failure for every problem that is not expected.
 
 import { afterEach, expect } from '@jest/globals';
 import { useTestDatabase } from '../support/index.js';
 import { Harness, type HarnessOptions } from './harness.js';
 
-/** For the top of a describe. `open` makes the test's harness; a test that expects problems says so with `expectProblems`. */
+/** For the top of a describe. `open` makes the test's harness; a test that expects problems calls `expectProblems`. */
 export function useHarness(): {
   open(options: Omit<HarnessOptions, 'url' | 'schema'>): Promise<Harness>;
   expectProblems(): void;

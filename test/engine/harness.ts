@@ -5,8 +5,10 @@ import type { DataSource } from 'typeorm';
 import {
   Engine,
   type EngineEvent,
+  type EngineEvents,
   type EngineOptions,
   type RunnableTask,
+  type Runtime,
   type SnapshotStore,
   StoredPrograms,
   type TaskContext,
@@ -28,6 +30,9 @@ export interface HarnessOptions {
   engine?: Partial<EngineOptions>;
   appDataSource?: DataSource;
   snapshots?: SnapshotStore;
+  runtime?: Runtime;
+  /** A stream that the harness does not subscribe to. */
+  stream?: EngineEvents;
   /** Keep what is in the database: it belongs to another process of the same test. */
   keep?: boolean;
 }
@@ -67,7 +72,7 @@ export class Harness {
     return harness;
   }
 
-  /** Compiles a flow and stores it; a later text of the same name is a new version. */
+  /** Compiles a flow and stores it; another source of the same name is a new version. */
   async publish(name: string, source: string): Promise<string> {
     const program = compile(source, { file: `${name}.flow` });
     const version = createHash('sha256').update(source).digest('hex');
@@ -89,12 +94,14 @@ export class Harness {
     const engine = new Engine({
       store,
       tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()], suggest: (name) => didYouMean(name, tasks.keys()) },
-      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}),
+      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}, this.options.runtime),
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
+      runtime: this.options.runtime,
+      events: this.options.stream,
       options: { pollMs: 100, heartbeatMs: 200, deadAfterMs: 1_000, shutdownGraceMs: 2_000, ...this.options.engine, ...options },
     });
-    engine.events.subscribe((event) => this.events.push(event));
+    if (!this.options.stream) engine.events.subscribe((event) => this.events.push(event));
     await engine.start();
     this.engines.push(engine);
     return engine;
@@ -118,7 +125,7 @@ export class Harness {
     return id;
   }
 
-  /** Waits until the execution has ended; answers its record with the output parsed. */
+  /** Waits until the execution has ended. Resolves with its record and the parsed output. */
   async ended(id: string, timeoutMs = 15_000) {
     const record = await waitFor(
       `the end of ${id}`,

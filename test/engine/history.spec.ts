@@ -1,4 +1,4 @@
-// The history of a run says what became of its signals, waits and timers.
+// The history of a run shows what became of its signals, waits and timers.
 
 import { describe, expect, it } from '@jest/globals';
 import { readHistory, sendSignals } from '../../libs/store/index.js';
@@ -54,7 +54,7 @@ describe('the history of a run', () => {
     expect(notes.filter(({ kind }) => kind === 'signal-sent')).toHaveLength(3);
   });
 
-  it('shows a signal that nobody has taken yet', async () => {
+  it('shows a signal that no wait has taken yet', async () => {
     const harness = await kit.open({ flows: { f: `await Signal.when('other');` } });
     await harness.engine();
     const id = await harness.start('f');

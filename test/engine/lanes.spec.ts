@@ -1,4 +1,4 @@
-// Work goes to a worker that has its task: whoever lacks it leaves it alone, and no attempt is spent.
+// Work goes to a worker that has its task: the others leave it alone, and no attempt is counted.
 
 import { describe, expect, it } from '@jest/globals';
 import { getExecution, pauseExecutions, readUnserved, requestCancel, resumeExecutions } from '../../libs/store/index.js';
@@ -33,7 +33,7 @@ describe('a task that a worker does not have', () => {
     for (const id of ids) expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: [1, 2] });
   });
 
-  it('waits while no live worker has it, says so, and runs as soon as one comes', async () => {
+  it('waits with a note while no live worker has it, and runs as soon as one starts', async () => {
     const harness = await kit.open({});
     await engine(harness, { charge: () => 1 });
     const id = await start(harness, 'chrage');
@@ -46,7 +46,7 @@ describe('a task that a worker does not have', () => {
     expect(await readUnserved(harness.store.db)).toEqual([]);
   });
 
-  it('gets its note when the last worker that had it goes', async () => {
+  it('gets its note when the last worker that had it stops', async () => {
     const harness = await kit.open({});
     const busy = await engine(harness, { rare: () => new Promise(() => undefined) }, { concurrency: 1, shutdownGraceMs: 0 });
     await engine(harness, {});
@@ -75,7 +75,7 @@ describe('a task that a worker does not have', () => {
     expect(ran).toEqual([high, first, second, low]);
   });
 
-  it('can be cancelled, and leaves no row behind for workers that will never come', async () => {
+  it('can be cancelled, and leaves no row behind for workers that never start', async () => {
     const harness = await kit.open({});
     await engine(harness, { other: () => 1 });
     const [cancelled, paused] = [await start(harness, 'never'), await start(harness, 'never')];
@@ -101,7 +101,7 @@ describe('a task that a worker does not have', () => {
     for (const id of ids) expect(await harness.ended(id)).toMatchObject({ status: 'completed' });
   }, 60_000);
 
-  it('leaves the queue its turn: what is urgent does not wait for the rest of a lane', async () => {
+  it('lets the queue have its turn: urgent work does not wait for the rest of a lane', async () => {
     const harness = await kit.open({});
     const ran: string[] = [];
     const without = await engine(harness, { other: () => 1 });
@@ -109,7 +109,7 @@ describe('a task that a worker does not have', () => {
     await waitFor('all to be left alone', async () => (await harness.count('work_queue', `lane = 't:many'`)) === 60);
     await without.stop();
     const other = () => ran.push('other');
-    // The urgent one is started by the lane's own work, so that it comes while the lane is drained.
+    // The urgent one is started by the lane's own work, so that it is queued while the lane is drained.
     let urgent: Promise<string> | undefined;
     const many = async () => {
       ran.push('many');

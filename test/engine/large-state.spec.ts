@@ -14,7 +14,7 @@ const BIG = `let big = 'x'.repeat(Inputs.size); await Signal.when('go'); await S
 describe('large state', () => {
   const kit = useHarness();
 
-  it('is announced, and lives in files when there is a store for it', async () => {
+  it('is announced, and is stored in files when there is a store for it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rhythm-snapshots-'));
     try {
       const harness = await kit.open({ flows: { big: BIG }, snapshots: new FileSnapshotStore(folder, 10_000) });
@@ -39,7 +39,7 @@ describe('large state', () => {
     const SIGNALS = 30;
     const folder = await mkdtemp(join(tmpdir(), 'rhythm-snapshots-'));
     try {
-      // A loser may look for a file that the winner has just replaced; it is put off and says so.
+      // A loser may read a file that the winner has just replaced; it is put off, and a problem is reported.
       kit.expectProblems();
       const harness = await kit.open({
         flows: { collect: `const got = []; for (let n = 0; n < ${SIGNALS}; n++) got.push(await Signal.when('n')); return got;` },
@@ -62,7 +62,7 @@ describe('large state', () => {
       }
       // The race must have been run, or this shows nothing.
       expect(harness.events.filter((event) => event.type === 'lost').length).toBeGreaterThan(0);
-      await waitFor('every file to go, those of losers too', async () => (await readdir(folder)).length === 0);
+      await waitFor('every file to go, even those of losers', async () => (await readdir(folder)).length === 0);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

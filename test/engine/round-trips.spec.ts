@@ -1,8 +1,8 @@
-// How many round trips the hot paths cost; docs/round-trips.md tells people the same numbers.
+// How many round trips the hot paths take; docs/round-trips.md has the same numbers.
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { insertExecutions, newId, type Runner, type Statement, sendSignals } from '../../libs/store/index.js';
-import { losingReplies } from '../faults/lost-replies.js';
+import { losingReplies } from '../faults/watched-links.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 
@@ -44,7 +44,7 @@ describe('round trips', () => {
     const names: string[] = [];
     const store = losingReplies(harness.store, ({ name }) => names.push(name) === 0);
     await harness.engine({ pollMs: 60_000 }, store);
-    await waitFor('the first look at the empty queue', () => names.includes('rhythm_claim_work'));
+    await waitFor('the first claim from the empty queue', () => names.includes('rhythm_claim_work'));
     const before = names.filter((name) => name === 'rhythm_claim_work').length;
     const id = await harness.start('five');
     await harness.ended(id);
@@ -74,7 +74,7 @@ describe('round trips', () => {
     expect(reads.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000);
   });
 
-  it('a workflow of 5 steps with a signal that nobody has taken yet: one commit for each step all the same', async () => {
+  it('a workflow of 5 steps with a signal that no wait has taken yet: still one commit for each step', async () => {
     const harness = await kit.open({
       flows: { five: `for (let n = 0; n < 5; n++) await Task.run('one'); return await Signal.when('kept');` },
       tasks: { one: () => 1 },

@@ -1,4 +1,4 @@
-// Signals: stored whenever they come, delivered in order, never lost, never doubled.
+// Signals: stored whenever they are sent, delivered in order, never lost, never delivered twice.
 
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';

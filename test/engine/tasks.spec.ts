@@ -7,7 +7,7 @@ import { NonRetryableError } from '../../src/errors.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 
-// What the completion service does: find the task, write its end at the fence of the token.
+// As the completion service does it: find the task, write its end at the fence of the token.
 async function completeByToken({ db }: Store, token: string, output: string): Promise<boolean> {
   const target = await findToken(db, token);
   if (!target?.valid) return false;
@@ -82,22 +82,22 @@ describe('tasks', () => {
               reject(context.signal.reason);
             }),
           ),
-        deaf: () => new Promise(() => undefined),
+        ignoring: () => new Promise(() => undefined),
       },
       policies: { slow: { timeoutMs: 40 } },
     });
     await harness.engine();
     expect(await harness.ended(await harness.start('slow'))).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
     expect(aborted).toEqual(['TimeoutError']);
-    expect(await harness.ended(await harness.start('deaf', undefined, { options: { timeoutMs: 40 } }))).toMatchObject({
+    expect(await harness.ended(await harness.start('ignoring', undefined, { options: { timeoutMs: 40 } }))).toMatchObject({
       status: 'failed',
       error: { name: 'TimeoutError' },
     });
-    expect(await harness.ended(await harness.start('deaf', undefined, { options: { totalTimeoutMs: 60 } }))).toMatchObject({
+    expect(await harness.ended(await harness.start('ignoring', undefined, { options: { totalTimeoutMs: 60 } }))).toMatchObject({
       status: 'failed',
       error: { name: 'TimeoutError', message: expect.stringContaining('60 ms') },
     });
-    const unserved = await harness.start('deaf', undefined, { queue: 'nobody', options: { startTimeoutMs: 60 } });
+    const unserved = await harness.start('ignoring', undefined, { queue: 'nobody', options: { startTimeoutMs: 60 } });
     expect(await harness.ended(unserved)).toMatchObject({
       status: 'failed',
       error: { message: expect.stringContaining('did not start within 60 ms') },
@@ -134,6 +134,7 @@ describe('tasks', () => {
     const id = await harness.start('hook');
     await waitFor('the task to hand itself over', async () => (await getExecution(harness.store.db, `${id}:1`))?.status === 'suspended');
     expect(await harness.count('completion_tokens', `hash LIKE '%${tokens[0].split('.')[1].slice(0, 10)}%'`)).toBe(0);
+    expect(await findToken(harness.store.db, tokens[0])).toMatchObject({ id: `${id}:1`, queue: 'default', runningMs: expect.any(Number) });
     expect(await completeByToken(harness.store, `${tokens[0]}x`, '1')).toBe(false);
     const won = await Promise.all([1, 2, 3].map((n) => completeByToken(harness.store, tokens[0], String(n))));
     expect(won.filter(Boolean)).toHaveLength(1);
@@ -181,7 +182,7 @@ describe('tasks', () => {
     expect(await harness.ended(await harness.start('f'))).toMatchObject({ status: 'completed', value: [1, 2, 3, 4, 'at once'] });
   });
 
-  it('that throw nothing say so', async () => {
+  it('that throw undefined fail with a message about it', async () => {
     const harness = await kit.open({
       tasks: {
         silent: () => {

@@ -68,7 +68,7 @@ describe('transactional tasks', () => {
     expect(await harness.status(lost)).toBe('pending');
   });
 
-  it('hold their locks for a bounded time if their host vanishes before the COMMIT, and leave the session as it was', async () => {
+  it('hold their locks for a limited time if their host disappears before the COMMIT, and leave the session as it was', async () => {
     const timeout = async (runner: QueryRunner) => (await runner.query('SHOW idle_in_transaction_session_timeout'))[0];
     const seen: unknown[] = [];
     // What the server would do to a session that falls silent right before its COMMIT, and after it.
@@ -144,7 +144,7 @@ describe('transactional tasks', () => {
     await harness.engine();
     const [once, always] = await Promise.all([harness.start('pay', 'once'), harness.start('pay', 'always')]);
     expect(await harness.ended(once)).toMatchObject({ status: 'completed', value: 'paid', attempts: 0 });
-    expect(await harness.ended(always)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'RHYTHM_OUT_OF_REACH' } });
+    expect(await harness.ended(always)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'RHYTHM_UNREACHABLE' } });
     expect(calls).toEqual({ once: 2, always: 2 });
     expect(await app.query('SELECT id FROM paid')).toEqual([{ id: once }]);
   });

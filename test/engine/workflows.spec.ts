@@ -151,7 +151,7 @@ describe('workflows', () => {
     expect(await harness.ended(bad)).toMatchObject({ status: 'failed', error: { name: 'FlowSnapshotError' } });
   });
 
-  it('never fire a timer early, from one millisecond on, also when no worker lived at its time', async () => {
+  it('never fire a timer early, from one millisecond on, even when no worker ran at its time', async () => {
     const harness = await kit.open({
       flows: {
         nap: `let before = Date.now(); await Timer.sleep(Inputs.ms); return Date.now() - before;`,

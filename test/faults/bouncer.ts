@@ -2,13 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { waitFor } from '../support/wait-for.js';
+import { freePort } from './free-port.js';
 
-// PgBouncer does not run as root; whoever this is may do nothing else here.
+// PgBouncer does not run as root; this user has no other rights.
 const NOBODY = 65_534;
 
 /** Where the program is, if it is installed. */
@@ -62,7 +62,7 @@ server_reset_query =
     url.hostname = '127.0.0.1';
     url.port = String(port);
     const bouncer = new Bouncer(child, folder, url.href);
-    await waitFor('pgbouncer to answer', async () => {
+    await waitFor('pgbouncer to reply', async () => {
       if (child.exitCode !== null) throw new Error(`pgbouncer ended:\n${output}`);
       const client = new pg.Client({ connectionString: url.href });
       client.on('error', () => {});
@@ -78,14 +78,4 @@ server_reset_query =
     if (this.child.exitCode === null && this.child.kill('SIGKILL')) await ended;
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

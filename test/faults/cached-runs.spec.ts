@@ -1,31 +1,24 @@
-// Paused workflows that a worker keeps at hand: they must not fill its memory.
+// Suspended workflows that a worker keeps in memory: they must not fill it.
 
 import { describe, expect, it } from '@jest/globals';
 import { sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
-import { spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { useWorkers, waitFor } from '../support/index.js';
+import { spawnEngine } from './spawn-engine.js';
 
 // About 14 MB in memory each, and 0.7 MB as a stored state.
 const FLOW = `const held = []; for (let i = 0; i < 60000; i++) held.push({ i }); await Signal.when('go'); return held.length;`;
 const RUNS = 18;
 const HEAP_MB = 200;
 
-describe('paused workflows with large states', () => {
+describe('suspended workflows with large states', () => {
   const kit = useHarness();
   useWorkers();
 
   it(`do not fill a worker with ${HEAP_MB} MB of heap, however many wait, and all go on`, async () => {
     const harness = await kit.open({ flows: { f: FLOW } });
-    const worker = spawnWorker('test/faults/worker-main.ts', {
-      nodeArgs: [`--max-old-space-size=${HEAP_MB}`],
-      env: {
-        WORKER_URL: kit.url,
-        WORKER_SCHEMA: kit.schema,
-        WORKER_NAME: 'small',
-        WORKER_FLOWS: JSON.stringify({ f: FLOW }),
-        WORKER_OPTIONS: JSON.stringify({ deadAfterMs: 60_000 }),
-      },
-    });
+    const nodeArgs = [`--max-old-space-size=${HEAP_MB}`];
+    const worker = spawnEngine(kit, 'small', { nodeArgs, flows: { f: FLOW }, options: { deadAfterMs: 60_000 } });
     await worker.line('ready');
     const ids: string[] = [];
     let ended = false;

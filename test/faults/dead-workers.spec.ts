@@ -3,29 +3,29 @@
 import { describe, expect, it } from '@jest/globals';
 import { readHistory, Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
-import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { endWorkers, useWorkers, waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
+import { type EngineProcess, spawnEngine } from './spawn-engine.js';
 
 describe('dead workers', () => {
   const kit = useHarness();
   useWorkers();
-  const spawn = (name: string, env: Record<string, string> = {}) =>
-    spawnWorker('test/faults/worker-main.ts', { env: { WORKER_URL: kit.url, WORKER_SCHEMA: kit.schema, WORKER_NAME: name, ...env } });
+  const spawn = (name: string, engine?: EngineProcess) => spawnEngine(kit, name, engine);
 
-  it('cannot write: a frozen worker wakes after it was declared dead, its result is refused and it starts over under a new id', async () => {
+  it('cannot write: a frozen worker wakes after it was declared dead, its result is dropped, and a worker with a new id replaces it', async () => {
     const harness = await kit.open({});
-    const frozen = spawn('frozen', { HOLD_MS: '400' });
+    const frozen = spawn('frozen', { holdMs: 400 });
     const [, firstId] = await frozen.line(/ready (\S+)/);
     const id = await harness.start('hold');
     await frozen.line(`holding ${id}`);
     frozen.freeze();
-    const other = spawn('other', { HOLD_MS: '10' });
+    const other = spawn('other', { holdMs: 10 });
     expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: 'other', crashes: 0 });
     const [end] = await harness.query<{ fence: number }>('SELECT fence FROM rhythm.executions WHERE id = $1', [id]);
     frozen.thaw();
     await frozen.line('worker-declared-dead');
     const [, secondId] = await frozen.line(/worker-started \{"type":"worker-started","workerId":"(?!FIRST)([^"]+)"/);
-    await waitFor('the new life to beat', async () => (await harness.count('worker_heartbeats')) === 2);
+    await waitFor('the heartbeat of the new worker', async () => (await harness.count('worker_heartbeats')) === 2);
     expect(secondId).toBeDefined();
     const workers = await harness.query<{ worker_id: string }>('SELECT worker_id FROM rhythm.worker_heartbeats');
     expect(workers.map((worker) => worker.worker_id)).not.toContain(firstId);
@@ -40,18 +40,18 @@ describe('dead workers', () => {
   it('lose nothing: a workflow goes on where a killed worker left it', async () => {
     const flow = `let a = await Task.run('one'); let b = await Task.run('hold'); return [a, b];`;
     const harness = await kit.open({ flows: { f: flow } });
-    const first = spawn('first', { WORKER_FLOWS: JSON.stringify({ f: flow }) });
+    const first = spawn('first', { flows: { f: flow } });
     await first.line('ready');
     const id = await harness.start('f');
     await first.line(`holding ${id}:2`);
     await first.kill('SIGKILL');
-    const second = spawn('second', { WORKER_FLOWS: JSON.stringify({ f: flow }), HOLD_MS: '10' });
+    const second = spawn('second', { flows: { f: flow }, holdMs: 10 });
     expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: [1, 'second'] });
     expect(await harness.count('executions', `parent_id = '${id}'`)).toBe(2);
     await second.kill();
   }, 60_000);
 
-  it('quarantine what kills them, and spare its neighbours', async () => {
+  it('quarantine what kills them, and run the work beside it', async () => {
     const harness = await kit.open({});
     const poison = await harness.start('crash', undefined, { type: 'task' });
     const neighbours = await Promise.all(Array.from({ length: 10 }, () => harness.start('hold', undefined, { type: 'task' })));
@@ -60,7 +60,7 @@ describe('dead workers', () => {
       !(await harness.query<{ n: number }>(`SELECT 1 AS n FROM rhythm.executions WHERE id = $1 AND finished_at IS NOT NULL`, [poison]))
         .length
     ) {
-      const worker = spawn(`w${crashes}`, { WORKER_OPTIONS: JSON.stringify({ maxCrashes: 3, deadAfterMs: 400 }), HOLD_MS: '5' });
+      const worker = spawn(`w${crashes}`, { options: { maxCrashes: 3, deadAfterMs: 400 }, holdMs: 5 });
       const gone = await Promise.race([
         worker.exited.then(() => true),
         waitFor('the quarantine', async () => (await harness.count('executions', `id = '${poison}' AND finished_at IS NOT NULL`)) === 1, {
@@ -77,10 +77,10 @@ describe('dead workers', () => {
     await endWorkers();
   }, 120_000);
 
-  it('are found dead by a worker whose looks are far apart because the database is slow', async () => {
+  it('are found by a worker whose sweeps are far apart because the database is slow', async () => {
     const harness = await kit.open({});
     const options = { heartbeatMs: 200, deadAfterMs: 6_000 };
-    const dead = spawn('dead', { WORKER_OPTIONS: JSON.stringify(options) });
+    const dead = spawn('dead', { options });
     await dead.line('ready');
     const id = await harness.start('hold');
     await dead.line(`holding ${id}`);
@@ -89,7 +89,7 @@ describe('dead workers', () => {
     try {
       const store = await Store.open({ url: wire.url, schema: kit.schema });
       const sweeper = await harness.engine(options, store);
-      // Each look takes several statements, so two of them are now much further apart than two heartbeats and a second.
+      // Each sweep takes several statements, so two of them are now much further apart than two heartbeats and a second.
       wire.slow(600);
       await waitFor('the dead one to be recovered', () => harness.events.some((event) => event.type === 'recovered'), {
         timeoutMs: 40_000,
@@ -105,13 +105,13 @@ describe('dead workers', () => {
   it('that died twice with much work leave it to be done one after the other without a pause, as long as nothing dies', async () => {
     const harness = await kit.open({});
     const ids = await Promise.all(Array.from({ length: 80 }, () => harness.start('hold', undefined, { type: 'task' })));
-    const options = JSON.stringify({ deadAfterMs: 400, concurrency: 200 });
+    const options = { deadAfterMs: 400, concurrency: 200 };
     for (const name of ['first', 'second']) {
-      const worker = spawn(name, { WORKER_OPTIONS: options });
+      const worker = spawn(name, { options });
       for (const id of ids) await worker.line(`holding ${id}`);
       await worker.kill('SIGKILL');
     }
-    const third = spawn('third', { WORKER_OPTIONS: options, HOLD_MS: '1' });
+    const third = spawn('third', { options, holdMs: 1 });
     await waitFor('the work to be recovered', async () => (await harness.count('executions', 'crashes >= 2')) > 40);
     const recoveredAt = performance.now();
     for (const id of ids) expect(await harness.ended(id, 60_000)).toMatchObject({ status: 'completed', value: 'third' });

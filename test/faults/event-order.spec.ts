@@ -1,4 +1,4 @@
-// Events apply in the order in which they were committed, also when the worker that ends a task holds the VM of its workflow.
+// Events apply in the order in which they were committed, even when the worker that ends a task holds the VM of its workflow.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -89,7 +89,7 @@ describe('an event that is committed before the end of a task', () => {
     await expect(run('cancelled')).rejects.toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED', reason: 'asked by its own task' });
   });
 
-  it('comes before it also when signals that nobody has taken wait for the run', async () => {
+  it('comes before it even when signals that no wait has taken are stored for the run', async () => {
     expect(await run('signalled-later')).toEqual(['kept', 'second']);
   });
 });

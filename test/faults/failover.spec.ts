@@ -1,10 +1,12 @@
-// A failover to a replica that lacks the last commits: what a worker remembers of them is not what the database holds.
+// A failover to a replica that lacks the last commits: a worker may have them in memory, and the database does not.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Link, type Runner, type Statement, type Store, sendSignals } from '../../libs/store/index.js';
+import { sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
-import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { endWorkers, useWorkers, waitFor } from '../support/index.js';
+import { spawnEngine } from './spawn-engine.js';
+import { watchLinks } from './watched-links.js';
 
 const TABLES = ['executions', 'workflow_execution_context', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims'];
 
@@ -13,13 +15,8 @@ describe('after an asynchronous failover', () => {
   useWorkers();
   afterEach(() => endWorkers());
   const spawn = (name: string, flow: string) =>
-    spawnWorker('test/faults/worker-main.ts', {
-      env: {
-        ...{ WORKER_URL: kit.url, WORKER_SCHEMA: kit.schema, WORKER_NAME: name, WORKER_FLOWS: JSON.stringify({ f: flow }) },
-        // Nobody is declared dead here: the frozen worker is to go on with what it remembers.
-        WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 100, deadAfterMs: 600_000 }),
-      },
-    });
+    // Nobody is declared dead here: the frozen worker is to go on with what it has in memory.
+    spawnEngine(kit, name, { flows: { f: flow }, options: { heartbeatMs: 100, deadAfterMs: 600_000 } });
   const replicate = async (harness: Harness) => {
     await harness.query('CREATE SCHEMA replica');
     for (const table of TABLES) await harness.query(`CREATE TABLE replica.${table} AS SELECT * FROM rhythm.${table}`);
@@ -60,23 +57,18 @@ describe('after an asynchronous failover', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['a', 'b'] });
   }, 60_000);
 
-  it('no run stays in memory: a worker forgets them when a beat is taken by another server', async () => {
+  it('no run stays in memory: a worker drops them when another server takes a heartbeat', async () => {
     const harness = await kit.open({ flows: { f: `while (await Signal.when('next') !== 'end') {}` } });
     const loads: string[] = [];
     let server: string | undefined;
     let beats = 0;
-    const link = (...own: Parameters<typeof harness.store.link>): Link => {
-      const real = harness.store.link(...own);
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        if (statement.name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
-        const found = await real.rows<Row>(statement, values);
-        if (statement.name !== 'rhythm_beat') return found;
-        beats++;
-        return found.map((row) => ({ ...row, server: server ?? 'first' }));
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, { get: (target, key) => (key === 'link' ? link : Reflect.get(target, key, target)) });
+    const store = watchLinks(harness.store, async ({ name }, values, send) => {
+      if (name === 'rhythm_load_contexts') loads.push(...(values[0] as string[]));
+      const rows = await send();
+      if (name !== 'rhythm_write_heartbeat') return rows;
+      beats++;
+      return rows.map((row) => ({ ...(row as object), server: server ?? 'first' }));
+    });
     await harness.engine({}, store);
     const id = await harness.start('f');
     const take = async (name: string) => {
@@ -85,7 +77,7 @@ describe('after an asynchronous failover', () => {
     };
     const beaten = async () => {
       const before = beats;
-      await waitFor('another beat', () => beats > before + 1);
+      await waitFor('another heartbeat', () => beats > before + 1);
     };
     await suspended(harness, id);
     await beaten();
@@ -98,7 +90,7 @@ describe('after an asynchronous failover', () => {
     await take('end');
   }, 60_000);
 
-  it('the result of a task that the database never heard of is not taken for that of its namesake', async () => {
+  it('the result of a task that the database does not have is not taken for that of another with the same id', async () => {
     const flow = `const name = await Signal.when('next'); return await Task.run('hold', name);`;
     const harness = await kit.open({ flows: { f: flow } });
     const first = spawn('first', flow);
@@ -114,7 +106,7 @@ describe('after an asynchronous failover', () => {
     await second.line('ready');
     await send(harness, id, 'a');
     await second.line(`holding ${id}:2`);
-    // It finishes the moment it wakes, before it can find out that the task is not its own any more.
+    // It ends as soon as the process continues, before that can find out that the task is no longer its own.
     process.kill(first.pid, 'SIGUSR2');
     first.thaw();
     await first.line(/lost|aborted/);

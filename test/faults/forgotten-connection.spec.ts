@@ -1,4 +1,4 @@
-// A connection that something between us and the server has forgotten, without telling either side.
+// A connection that a firewall between us and the server has dropped, without a notice to either side.
 
 import { describe, expect, it } from '@jest/globals';
 import { newId, Store } from '../../libs/store/index.js';
@@ -13,7 +13,7 @@ describe('a start after a quiet time', () => {
 
   it('does not trust a connection that was idle for longer than database.idleTimeout', async () => {
     const wire = await Wire.to(database.url);
-    const store = await Store.open({ url: wire.url, schema: database.schema, idleTimeoutMs: IDLE_MS, answerTimeoutMs: 1_000 });
+    const store = await Store.open({ url: wire.url, schema: database.schema, idleTimeoutMs: IDLE_MS, replyTimeoutMs: 1_000 });
     try {
       const starts = new StartBatcher(store.starts);
       const start = () => starts.start({ id: newId(), fresh: true, type: 'task', targetName: 'noop', queue: 'default' });

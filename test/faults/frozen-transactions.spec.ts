@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { useHarness } from '../engine/engine-spec.js';
-import { spawnWorker, useWorkers } from '../support/index.js';
+import { useWorkers } from '../support/index.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const SIBLINGS = 6;
 const DEAD_AFTER_MS = 3_000;
@@ -16,19 +17,14 @@ describe('transactional tasks of one Promise.all on a worker that freezes', () =
     const harness = await kit.open({ flows: { order: FLOW } });
     await harness.query('DROP TABLE IF EXISTS paid');
     await harness.query('CREATE TABLE paid (id text)');
-    const spawn = (name: string, env: Record<string, string> = {}) =>
-      spawnWorker('test/faults/worker-main.ts', {
-        env: {
-          WORKER_URL: kit.url,
-          WORKER_SCHEMA: kit.schema,
-          WORKER_NAME: name,
-          WORKER_APP: 'yes',
-          WORKER_FLOWS: JSON.stringify({ order: FLOW }),
-          WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 300, deadAfterMs: DEAD_AFTER_MS }),
-          ...env,
-        },
+    const spawn = (name: string, freezesBefore?: number) =>
+      spawnEngine(kit, name, {
+        flows: { order: FLOW },
+        app: true,
+        options: { heartbeatMs: 300, deadAfterMs: DEAD_AFTER_MS },
+        freezesBefore,
       });
-    const frozen = spawn('frozen', { WORKER_FREEZES: String(SIBLINGS - 1) });
+    const frozen = spawn('frozen', SIBLINGS - 1);
     await frozen.line('ready');
     const id = await harness.start('order');
     await frozen.line('freezes');

@@ -1,4 +1,4 @@
-// Code of the app that misbehaves: it may fail its own task, never the process around it.
+// Code of the app that misbehaves: it may fail its own task, never the process.
 
 import { describe, expect, it } from '@jest/globals';
 import { useHarness } from '../engine/engine-spec.js';
@@ -39,7 +39,7 @@ describe('hostile code', () => {
     expect(ends[1].error).toMatchObject({ message: expect.stringContaining('cannot be read') });
   });
 
-  it('of a snapshot store that is away fails no run: it goes on when the store is back', async () => {
+  it('of a snapshot store that is unavailable fails no run: it goes on when the store is back', async () => {
     const files = new Map<string, string>();
     let away = 2;
     const reach = () => {

@@ -3,24 +3,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { readHistory } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
-import { spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { useWorkers, waitFor } from '../support/index.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const FLOW = `let how = await Task.run('pay'); return [how, await Task.run('one')];`;
 
 describe('a transactional task whose process is killed', () => {
   const kit = useHarness();
   useWorkers();
-  const spawn = (name: string, env: Record<string, string> = {}) =>
-    spawnWorker('test/faults/worker-main.ts', {
-      env: {
-        WORKER_URL: kit.url,
-        WORKER_SCHEMA: kit.schema,
-        WORKER_NAME: name,
-        WORKER_APP: 'yes',
-        WORKER_FLOWS: JSON.stringify({ order: FLOW }),
-        ...env,
-      },
-    });
+  const spawn = (name: string, dies?: string) => spawnEngine(kit, name, { flows: { order: FLOW }, app: true, dies });
   // Before its result: after its own writes. Before its commit: after our fenced result and the wake as well.
   it.each(['before its result', 'before its commit'])(
     '%s leaves nothing, and the retry takes effect exactly once',
@@ -29,7 +20,7 @@ describe('a transactional task whose process is killed', () => {
       await harness.query('DROP TABLE IF EXISTS paid');
       await harness.query('CREATE TABLE paid (id text)');
       const paid = () => harness.query<{ id: string }>('SELECT id FROM paid');
-      const doomed = spawn('doomed', { WORKER_DIES: moment });
+      const doomed = spawn('doomed', moment);
       await doomed.line('ready');
       const id = await harness.start('order');
       expect(await doomed.exited).toEqual({ code: null, signal: 'SIGKILL' });

@@ -1,4 +1,4 @@
-// Events that reach an execution in the moment in which it ends, or after it: nothing of them stays.
+// Events that reach an execution at the moment it ends, or later: nothing of them stays.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -58,7 +58,7 @@ describe('late events', () => {
   const result = (id: string) => app.executions.result(id, { timeout: '10s' });
   const locked = async () =>
     (await client.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
-  // Whoever writes the end of the execution waits until the work is done.
+  // The write of the execution's end waits until the work is done.
   const whileItsEndWaits = async (id: string, end: () => unknown, work: () => Promise<unknown>) => {
     await client.query('BEGIN');
     await client.query(`SELECT 1 FROM "${database.schema}".executions WHERE id = $1 FOR UPDATE`, [id]);
@@ -71,7 +71,7 @@ describe('late events', () => {
     }
   };
 
-  it('that are looked at while the run is ending are dropped with it', async () => {
+  it('that are read while the run is ending are dropped with it', async () => {
     const { id } = await app.executions.start('one');
     await eventually(async () => expect((await app.executions.get(id)).status).toBe('suspended'));
     resumed = 0;
@@ -95,7 +95,7 @@ describe('late events', () => {
       () => waiting.pop()?.(),
       async () => {
         await app.executions.cancel(id);
-        // The cancel is in the hands of the worker when its wake has left the queue.
+        // The worker has claimed the cancel when its wake has left the queue.
         await eventually(async () => expect((await app.executions.status()).queues.every((queue) => queue.waiting === 0)).toBe(true));
       },
     );

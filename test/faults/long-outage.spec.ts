@@ -2,8 +2,9 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { useHarness } from '../engine/engine-spec.js';
-import { spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { useWorkers, waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const FLOW = `return await Task.run('hold', undefined, { queue: Inputs });`;
 const HEARTBEAT_MS = 200;
@@ -17,19 +18,14 @@ describe('a long outage', () => {
     for (const wire of wires.splice(0)) await wire.close();
   });
 
-  it('takes no work away from two workers that live, and neither is declared dead when the database returns', async () => {
+  it('takes no work away from two workers that are alive, and neither is declared dead when the database returns', async () => {
     const harness = await kit.open({ flows: { f: FLOW } });
     wires.push(await Wire.to(kit.url), await Wire.to(kit.url));
     const [wireA, wireB] = wires;
     const spawn = (name: string, wire: Wire) =>
-      spawnWorker('test/faults/worker-main.ts', {
-        env: {
-          WORKER_URL: wire.url,
-          WORKER_SCHEMA: kit.schema,
-          WORKER_NAME: name,
-          WORKER_FLOWS: JSON.stringify({ f: FLOW }),
-          WORKER_OPTIONS: JSON.stringify({ queues: [name], heartbeatMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS }),
-        },
+      spawnEngine({ url: wire.url, schema: kit.schema }, name, {
+        flows: { f: FLOW },
+        options: { queues: [name], heartbeatMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS },
       });
     const [a, b] = [spawn('a', wireA), spawn('b', wireB)];
     const workerIds = await Promise.all([a, b].map(async (worker) => (await worker.line(/ready (\S+)/))[1]));
@@ -40,11 +36,11 @@ describe('a long outage', () => {
 
     const beatsOf = async (n: number) =>
       (await harness.query<{ beats: number }>('SELECT beats FROM rhythm.worker_heartbeats WHERE worker_id = $1', [workerIds[n]]))[0].beats;
-    // `a` is told last and returns first: it has seen the last beat of `b`, and finds the same one after the outage.
+    // `a` is cut off last and returns first: it has read the last heartbeat of `b`, and reads the same one after the outage.
     wireB.cut();
     await b.line('problem heartbeat');
     const seen = await beatsOf(0);
-    await waitFor('a to look once more', async () => (await beatsOf(0)) > seen + 1);
+    await waitFor('a to read the heartbeats once more', async () => (await beatsOf(0)) > seen + 1);
     wireA.cut();
     const lastOfB = await beatsOf(1);
     // By the database's clock both are long dead now.
@@ -52,13 +48,13 @@ describe('a long outage', () => {
       const silent = `beat_at < now() - interval '${DEAD_AFTER_MS * 1.5} milliseconds'`;
       return (await harness.count('worker_heartbeats', silent)) === 2;
     });
-    // One ends its task while nobody can be told, the other after the return.
+    // One ends its task while the database is away, the other after the return.
     process.kill(a.pid, 'SIGUSR2');
     await Promise.all([a, b].map((worker) => worker.line('problem heartbeat')));
     const [{ beats }] = await harness.query<{ beats: number }>('SELECT max(beats) AS beats FROM rhythm.worker_heartbeats');
     const lastOfA = await beatsOf(0);
     wireA.mend();
-    await waitFor('a to look again', async () => (await beatsOf(0)) > lastOfA + 1);
+    await waitFor('a to read the heartbeats again', async () => (await beatsOf(0)) > lastOfA + 1);
     expect(await harness.query('SELECT beats FROM rhythm.worker_heartbeats WHERE worker_id = $1', [workerIds[1]])).toEqual([
       { beats: lastOfB },
     ]);
@@ -66,7 +62,7 @@ describe('a long outage', () => {
     expect(await harness.ended(runs[0], 20_000)).toMatchObject({ status: 'completed', value: 'a', crashes: 0 });
     // Long enough for a sweeper that counted the outage, and for one that began to count at the return.
     const enough = beats + (DEAD_AFTER_MS * 1.5) / HEARTBEAT_MS;
-    await waitFor('both to have beaten for longer than deadAfter', async () => {
+    await waitFor('both to write heartbeats for longer than deadAfter', async () => {
       return (await harness.count('worker_heartbeats', `beats > ${enough}`)) === 2;
     });
     process.kill(b.pid, 'SIGUSR2');

@@ -1,4 +1,4 @@
-// The connection that listens for hints is lost, or falls silent, in the moments in which that is hardest.
+// The connection that listens for hints is lost, or falls silent, at the worst moments.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Store } from '../../libs/store/index.js';
@@ -49,7 +49,7 @@ describe('a lost LISTEN connection', () => {
     expect(await waiter.kill()).toEqual({ code: null, signal: 'SIGKILL' });
   }, 60_000);
 
-  it('does not keep a worker from beating and working when it is silent from the start', async () => {
+  it('does not keep a worker from its heartbeats and its work when it is silent from the start', async () => {
     const harness = await kit.open({ tasks: { one: () => 1 } });
     const wire = await wireTo();
     const store = await Store.open({ url: wire.url, schema: kit.schema });
@@ -58,7 +58,7 @@ describe('a lost LISTEN connection', () => {
     const starting = harness.engine({ heartbeatMs: 100 }, store);
     try {
       await waitFor('LISTEN to fall silent', () => wire.cuts > cuts);
-      await waitFor('three beats', async () => (await harness.count('worker_heartbeats', 'beats >= 3')) === 1);
+      await waitFor('three heartbeats', async () => (await harness.count('worker_heartbeats', 'beats >= 3')) === 1);
       expect(store.hints.listening).toBe(false);
       expect(await harness.ended(await harness.start('one'))).toMatchObject({ status: 'completed', value: 1 });
     } finally {

@@ -1,4 +1,4 @@
-// A real process that starts as every process of a deploy does: it migrates if nobody has, and then serves.
+// A process that starts as every process of a deploy does: it migrates if that is necessary, and then serves.
 
 import { createDataSource, migrate } from '../../libs/store/index.js';
 import { Harness } from '../engine/harness.js';

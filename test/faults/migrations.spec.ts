@@ -16,13 +16,13 @@ describe('migrations', () => {
     await db.connect();
     try {
       expect((await db.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema])).rowCount).toBe(0);
-      // The lock they take is held until all five stand before it: otherwise the first may be done before the last has begun.
+      // Their lock is held until all five wait for it: otherwise the first may be done before the last has begun.
       await db.query(`SELECT pg_advisory_lock(hashtextextended($1, 0))`, [`rhythm.migrate.${schema}`]);
       const processes = Array.from({ length: 5 }, () =>
         spawnWorker('test/faults/migrate-main.ts', { env: { WORKER_URL: url, WORKER_SCHEMA: schema } }),
       );
       await waitFor(
-        'five processes to stand before the lock',
+        'five processes to wait for the lock',
         async () => {
           const { rows } = await db.query<{ n: number }>(
             `SELECT count(DISTINCT application_name)::integer AS n FROM pg_stat_activity
@@ -45,7 +45,7 @@ describe('migrations', () => {
 
       const harness = await Harness.open({ url, schema, keep: true });
       try {
-        await waitFor('all five to beat', async () => (await harness.count('worker_heartbeats')) === 5);
+        await waitFor('five heartbeats', async () => (await harness.count('worker_heartbeats')) === 5);
         expect(await harness.ended(await harness.start('one'))).toMatchObject({ status: 'completed', value: 1 });
       } finally {
         await harness.close();

@@ -1,8 +1,10 @@
-// The database goes away and comes back; nobody is declared dead by mistake and nothing is lost.
+// The database goes away and comes back; no worker is declared dead by mistake, and nothing is lost.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { EngineOptions } from '../../libs/engine/index.js';
 import { Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
+import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
 import { Wire } from './proxy.js';
 
@@ -12,6 +14,20 @@ describe('outages', () => {
   afterEach(async () => {
     for (const close of toClose.splice(0).reverse()) await close();
   });
+  // An engine whose connections all go through the wire. `cutFirst`: the connections of the pool are silent and would not be closed
+  // in time, so the wire is closed before the rest.
+  const engineOn = async (
+    harness: Harness,
+    wire: Wire,
+    options: Partial<EngineOptions>,
+    { cutFirst = false, ...own }: { cutFirst?: boolean; replyTimeoutMs?: number } = {},
+  ) => {
+    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, ...own });
+    const engine = await harness.engine(options, store);
+    const closeWire = () => wire.close();
+    const closeRest = [() => store.close(), () => engine.stop()];
+    toClose.push(...(cutFirst ? [...closeRest, closeWire] : [closeWire, ...closeRest]));
+  };
 
   it('declares no worker dead after the database was away for longer than deadAfter', async () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
@@ -25,7 +41,7 @@ describe('outages', () => {
       async () => void (await Promise.all(engines.map((engine) => engine.stop()))),
     );
     const ids = engines.map((engine) => engine.workerId);
-    await waitFor('both to beat', async () => (await harness.count('worker_heartbeats', 'beats > 3')) === 2);
+    await waitFor('heartbeats of both', async () => (await harness.count('worker_heartbeats', 'beats > 3')) === 2);
     const before = await harness.start('f');
     await harness.ended(before);
     wire.cut();
@@ -33,7 +49,7 @@ describe('outages', () => {
     await waitFor('the outage to be longer than deadAfter', () => performance.now() - cutAt > 2_000);
     wire.mend();
     const [{ beats }] = await harness.query<{ beats: number }>(`SELECT max(beats) AS beats FROM rhythm.worker_heartbeats`);
-    await waitFor('both to beat again', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 8}`)) === 2);
+    await waitFor('heartbeats of both again', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 8}`)) === 2);
     expect((await harness.ended(await harness.start('f'))).status).toBe('completed');
     expect(engines.map((engine) => engine.workerId)).toEqual(ids);
     expect(harness.events.filter((event) => event.type === 'recovered' || event.type === 'worker-declared-dead')).toEqual([]);
@@ -47,13 +63,7 @@ describe('outages', () => {
     });
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     const ids = await Promise.all(Array.from({ length: 60 }, () => harness.start('f')));
     for (let round = 1; round <= 5; round++) {
       await waitFor(
@@ -73,36 +83,23 @@ describe('outages', () => {
     const harness = await kit.open({ flows: { f: `return await Task.run('one');` }, tasks: { one: () => 1 } });
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000, answerTimeoutMs: 500 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    // The silent connections of the pool would wait for a goodbye: the wire is cut first.
-    toClose.push(
-      () => store.close(),
-      () => engine.stop(),
-      () => wire.close(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 }, { replyTimeoutMs: 500, cutFirst: true });
     await harness.ended(await harness.start('f'));
     wire.silence();
     expect(await harness.ended(await harness.start('f'), 10_000)).toMatchObject({ status: 'completed', value: 1 });
   }, 30_000);
 
-  it('beats on another connection before a silent one could make it look dead', async () => {
+  it('writes its heartbeat on another connection before a silent one could make it look dead', async () => {
     const harness = await kit.open({});
     kit.expectProblems();
     const wire = await Wire.to(kit.url);
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ heartbeatMs: 100, deadAfterMs: 3_000 }, store);
-    toClose.push(
-      () => store.close(),
-      () => engine.stop(),
-      () => wire.close(),
-    );
-    await waitFor('a beat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
+    await engineOn(harness, wire, { heartbeatMs: 100, deadAfterMs: 3_000 }, { cutFirst: true });
+    await waitFor('a heartbeat', async () => (await harness.count('worker_heartbeats', 'beats > 0')) === 1);
     wire.silence();
-    // The first of these may still have been on its way; a worker that waits for the silent connection makes no ten.
+    // The first of these may still have been on its way; a worker that waits for the silent connection does not write ten.
     const [{ beats }] = await harness.query<{ beats: number }>('SELECT beats::integer AS beats FROM rhythm.worker_heartbeats');
-    await waitFor('ten more beats', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 10}`)) === 1);
-    // The other loops still wait for their answers; cut off, they go on and can be stopped.
+    await waitFor('ten more heartbeats', async () => (await harness.count('worker_heartbeats', `beats > ${beats + 10}`)) === 1);
+    // The other loops still wait for replies; cut off, they go on and can be stopped.
     wire.cut();
     wire.mend();
   }, 30_000);
@@ -137,7 +134,7 @@ describe('outages', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', attempts: 0 });
   }, 30_000);
 
-  it('burns no attempt of a task whose heartbeat cannot be written: it is written when the database is back, the latest progress last', async () => {
+  it('counts no attempt of a task whose heartbeat cannot be written: it is written when the database is back, the latest progress last', async () => {
     const wire = await Wire.to(kit.url);
     let cuts = 0;
     const beats: Promise<void>[] = [];
@@ -149,7 +146,7 @@ describe('outages', () => {
           cuts = wire.cuts;
           // Not awaited, as many tasks do: a rejection here would end the process.
           beats.push(ctx.heartbeat({ n: 2 }), ctx.heartbeat({ n: 3 }), ctx.heartbeat());
-          await waitFor('the heartbeats to meet the outage', () => wire.cuts > cuts);
+          await waitFor('the heartbeats to fail', () => wire.cuts > cuts);
           wire.mend();
           await Promise.all(beats);
           const [{ progress }] = await harness.query<{ progress: unknown }>('SELECT progress FROM rhythm.executions');
@@ -158,18 +155,12 @@ describe('outages', () => {
       },
     });
     kit.expectProblems();
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     expect(await harness.ended(await harness.start('beating'))).toMatchObject({ status: 'completed', attempts: 0, value: { n: 3 } });
     expect(beats).toHaveLength(3);
   }, 30_000);
 
-  it('burns no attempt of a task whose completion token cannot be stored', async () => {
+  it('counts no attempt of a task whose completion token cannot be stored', async () => {
     const wire = await Wire.to(kit.url);
     let runs = 0;
     const harness = await kit.open({
@@ -186,13 +177,7 @@ describe('outages', () => {
       },
     });
     kit.expectProblems();
-    const store = await Store.open({ url: wire.url, schema: kit.schema, connectTimeoutMs: 1_000 });
-    const engine = await harness.engine({ deadAfterMs: 20_000 }, store);
-    toClose.push(
-      () => wire.close(),
-      () => store.close(),
-      () => engine.stop(),
-    );
+    await engineOn(harness, wire, { deadAfterMs: 20_000 });
     expect(await harness.ended(await harness.start('handing'))).toMatchObject({
       status: 'completed',
       attempts: 0,

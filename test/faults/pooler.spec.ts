@@ -10,8 +10,8 @@ const program = findBouncer();
 
 describe('behind PgBouncer', () => {
   if (!program) {
-    it('is not proved on this machine: there is no pgbouncer (install it, e.g. apt-get install pgbouncer, and run this again)', () => {
-      console.warn('NOT PROVED: the engine behind a transaction pooler. Install pgbouncer to run test/faults/pooler.spec.ts.');
+    it('is not tested on this machine: there is no pgbouncer (install it, e.g. apt-get install pgbouncer, and run this again)', () => {
+      console.warn('NOT TESTED: the engine behind a transaction pooler. Install pgbouncer to run test/faults/pooler.spec.ts.');
     });
     return;
   }
@@ -63,7 +63,7 @@ describe('behind PgBouncer', () => {
     60_000,
   );
 
-  it('is where an engine that was not told of it does not even connect', async () => {
+  it('an engine that is not configured for it cannot connect', async () => {
     await kit.open({});
     const bouncer = await bounce(kit.url);
     const store = await Store.open({ url: bouncer.url, schema: kit.schema });
@@ -73,7 +73,7 @@ describe('behind PgBouncer', () => {
     await expect(link.rows(sql('spec_one', 'SELECT 1'))).rejects.toThrow(/unsupported startup parameter/);
   });
 
-  // A lock of a session would stay on the server connection that happened to take it, and the next start would wait for ever.
+  // A lock of a session would stay on the server connection that happened to take it, and the next start would wait forever.
   it('migrates an empty database once for more starts than it has sessions, and leaves no lock behind', async () => {
     const database = await createTestDatabase();
     toClose.push(() => database.drop());

@@ -1,4 +1,4 @@
-// A wire to the database that a spec can cut and mend.
+// A connection to the database that a spec can cut and mend: a TCP proxy.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';

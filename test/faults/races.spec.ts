@@ -5,7 +5,7 @@ import type { TaskContext } from '../../libs/engine/index.js';
 import { insertExecutions, newId, PoolRunner, requestCancel, sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
-import { losingReplies } from './lost-replies.js';
+import { losingReplies } from './watched-links.js';
 
 describe('races', () => {
   const kit = useHarness();

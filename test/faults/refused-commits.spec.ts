@@ -1,4 +1,4 @@
-// The server does not take what one execution came to: the others are written all the same, and nothing is lost.
+// The server does not accept the outcome of one execution: the others are written anyway, and nothing is lost.
 
 import { describe, expect, it } from '@jest/globals';
 import { getExecution, PoolRunner, sql } from '../../libs/store/index.js';
@@ -21,7 +21,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
   }
 
   it.each(['57014', '42501', '53200', '55P03'])(
-    'does not keep the others from being written (%s), says so, and is written when the server takes it',
+    'does not keep the others from being written (%s), leaves a note, and is written when the server accepts it',
     async (code) => {
       kit.expectProblems();
       let runs = 0;
@@ -30,7 +30,7 @@ describe('a commit that the server cancels or refuses again and again', () => {
         tasks: { one: () => 1, odd: () => ++runs },
       });
       await harness.start('odd', undefined, { id: 'offender' });
-      const relent = await refuseEndOf(harness, 'offender', code);
+      const accept = await refuseEndOf(harness, 'offender', code);
       const others = [...(await Promise.all(Array.from({ length: 20 }, () => harness.start('one')))), await harness.start('f')];
       await harness.engine();
       for (const id of others) expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 1 });
@@ -41,15 +41,15 @@ describe('a commit that the server cancels or refuses again and again', () => {
         status: 'running',
         note: expect.stringContaining(`refused for the spec (${code})`),
       });
-      expect(harness.problems().join()).toContain('commit of offender, which is tried by itself');
-      await relent();
+      expect(harness.problems().join()).toContain('commit of offender, which is tried separately');
+      await accept();
       expect(await harness.ended('offender')).toMatchObject({ status: 'completed', value: 1, attempts: 0, note: null });
       await waitFor('its claim to end', async () => (await harness.count('claims')) === 0);
     },
     60_000,
   );
 
-  it('does not hold up the others while somebody keeps its row locked', async () => {
+  it('does not hold up the others while another transaction keeps its row locked', async () => {
     kit.expectProblems();
     const harness = await kit.open({ tasks: { one: () => 1 } });
     await harness.start('one', undefined, { id: 'locked' });
@@ -60,9 +60,9 @@ describe('a commit that the server cancels or refuses again and again', () => {
       const ids = await Promise.all(Array.from({ length: 10 }, () => harness.start('one')));
       for (const id of ids) expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed' });
       expect(await harness.status('locked')).toBe('running');
-      // Its note cannot be written either, and must not wait for the row: the pool is everybody's.
-      const told = () => harness.problems().filter((problem) => problem.includes('commit of locked')).length;
-      await waitFor('it to be refused again', () => told() > 1, { timeoutMs: 20_000 });
+      // Its note cannot be written either, and must not wait for the row: the pool is shared.
+      const refusals = () => harness.problems().filter((problem) => problem.includes('commit of locked')).length;
+      await waitFor('it to be refused again', () => refusals() > 1, { timeoutMs: 20_000 });
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%SET note%'`;
       expect(await harness.query(waiting)).toEqual([]);
     });
@@ -74,11 +74,11 @@ describe('a commit that the server cancels or refuses again and again', () => {
     kit.expectProblems();
     const harness = await kit.open({ tasks: { one: () => 1 } });
     await harness.start('one', undefined, { id: 'offender' });
-    const relent = await refuseEndOf(harness, 'offender', '53200');
+    const accept = await refuseEndOf(harness, 'offender', '53200');
     const engine = await harness.engine({ shutdownGraceMs: 0 });
     await waitFor('its note', async () => (await getExecution(harness.store.db, 'offender'))?.note);
     await engine.stop();
-    await relent();
+    await accept();
     await harness.engine();
     expect(await harness.ended('offender')).toMatchObject({ status: 'completed', value: 1 });
   }, 60_000);

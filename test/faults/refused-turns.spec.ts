@@ -1,15 +1,16 @@
-// A turn whose values the database refuses leaves the state outside the row that the run goes on from.
+// A turn whose values the database refuses keeps the snapshot outside the row from which the run continues.
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
-import { type Link, type Runner, retryExecution, type Statement, type Store } from '../../libs/store/index.js';
+import { retryExecution } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
+import { watchLinks } from './watched-links.js';
 
 describe('a refused turn', () => {
   const kit = useHarness();
 
-  it('keeps the outside state that its run goes on from, and a retry finishes it', async () => {
+  it('keeps the snapshot from which its run continues, and a retry finishes it', async () => {
     kit.expectProblems();
     const kept = new Map<string, string>();
     let broken = true;
@@ -26,21 +27,16 @@ describe('a refused turn', () => {
         remove: async (n: string) => void kept.delete(n),
       } as never,
     });
-    const link = (...args: never[]): Link => {
-      const real = harness.store.link(...args);
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        if (broken && statement.name.startsWith('rhythm_commit') && values.some((v) => String(v).includes('refuse-me')))
-          throw Object.assign(new DatabaseError('refused', 0, 'error'), { code: '22021' });
-        return real.rows<Row>(statement, values);
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, { get: (t, key) => (key === 'link' ? link : Reflect.get(t, key, t)) });
+    const store = watchLinks(harness.store, async ({ name }, values, send) => {
+      if (broken && name.startsWith('rhythm_commit') && values.some((value) => String(value).includes('refuse-me')))
+        throw Object.assign(new DatabaseError('refused', 0, 'error'), { code: '22021' });
+      return send();
+    });
     await harness.engine({}, store);
     const id = await harness.start('f');
     expect(await harness.ended(id)).toMatchObject({ status: 'failed' });
     const [{ ref }] = await harness.query<{ ref: string }>('SELECT snapshot_ref AS ref FROM rhythm.workflow_execution_context');
-    // The one that was made in vain is taken away.
+    // The one of the refused turn is removed.
     await waitFor('one state to be left', () => kept.size === 1);
     expect([...kept.keys()]).toEqual([ref]);
     broken = false;

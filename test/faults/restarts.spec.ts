@@ -1,13 +1,14 @@
-// A PostgreSQL server of its own is restarted, in order and by SIGKILL, while a worker process is at work on it.
+// A PostgreSQL server of its own is restarted, by a proper shutdown and by SIGKILL, while a worker process is at work on it.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedServer, startEmbedded } from '../../libs/embedded/index.js';
 import { Harness } from '../engine/harness.js';
-import { endWorkers, spawnWorker, useWorkers, waitFor } from '../support/index.js';
+import { endWorkers, useWorkers, waitFor } from '../support/index.js';
+import { freePort } from './free-port.js';
+import { spawnEngine } from './spawn-engine.js';
 
 const RUNS = 60;
 const STEPS = 10;
@@ -27,7 +28,7 @@ describe('a database that is restarted under load', () => {
 
   it('loses no run, repeats no effect, and never crashes the app around the worker', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'rhythm-restarts-'));
-    // Where the tests run as root, PostgreSQL runs as somebody else and has to get in.
+    // Where the tests run as root, PostgreSQL runs as another user, who must be able to enter.
     chmodSync(dataDir, 0o711);
     toClose.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const port = await freePort();
@@ -42,21 +43,13 @@ describe('a database that is restarted under load', () => {
     const bootedAt = async () => (await harness.query<{ at: string }>('SELECT pg_postmaster_start_time()::text AS at'))[0].at;
     toClose.push(endWorkers);
 
-    const worker = spawnWorker('test/faults/worker-main.ts', {
-      env: {
-        WORKER_URL: server.url,
-        WORKER_SCHEMA: 'rhythm',
-        WORKER_NAME: 'app',
-        WORKER_APP: 'yes',
-        WORKER_FLOWS: JSON.stringify({ order: FLOW }),
-        WORKER_OPTIONS: JSON.stringify({ heartbeatMs: 500, deadAfterMs: 20_000, concurrency: 8 }),
-      },
-    });
+    const options = { heartbeatMs: 500, deadAfterMs: 20_000, concurrency: 8 };
+    const worker = spawnEngine({ url: server.url, schema: 'rhythm' }, 'app', { flows: { order: FLOW }, app: true, options });
     const [, workerId] = await worker.line(/ready (\S+)/);
     const ids = await Promise.all(Array.from({ length: RUNS }, () => harness.start('order')));
 
     const restarts: { how: string; end: () => Promise<void> }[] = [
-      { how: 'in order', end: () => server.stop() },
+      { how: 'by a shutdown', end: () => server.stop() },
       {
         how: 'by SIGKILL',
         end: async () => {
@@ -79,7 +72,7 @@ describe('a database that is restarted under load', () => {
     }
 
     for (const id of ids) expect(await harness.ended(id, 60_000)).toMatchObject({ status: 'completed', value: STEPS, crashes: 0 });
-    // One effect for every step that was called, and for none two.
+    // Exactly one effect for every step that was called.
     const effects = await harness.query<{ id: string }>('SELECT id FROM paid ORDER BY id');
     const steps = await harness.query<{ id: string }>(`SELECT id FROM rhythm.executions WHERE target_name = 'pay' ORDER BY id`);
     expect(effects).toHaveLength(RUNS * STEPS);
@@ -87,7 +80,7 @@ describe('a database that is restarted under load', () => {
     expect(await harness.count('executions')).toBe(RUNS * (1 + 2 * STEPS));
     expect(await harness.count('executions', `status <> 'completed'`)).toBe(0);
     await waitFor('nothing to be held', async () => (await harness.count('claims')) + (await harness.count('work_queue')) === 0);
-    // The same process with the same worker: nobody had to start it again, and nobody declared it dead.
+    // The same process with the same worker: it was neither started again nor declared dead.
     const workers = await harness.query<{ worker_id: string }>('SELECT worker_id FROM rhythm.worker_heartbeats');
     expect(workers).toEqual([{ worker_id: workerId }]);
     expect((await worker.kill('SIGKILL')).signal).toBe('SIGKILL');
@@ -96,14 +89,4 @@ describe('a database that is restarted under load', () => {
 
 function postmaster(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

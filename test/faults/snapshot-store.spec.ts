@@ -42,7 +42,7 @@ describe('a stored state outside the database', () => {
     store.hints.hint('work', 'default');
   };
 
-  it('that is gone fails its run, which says what is missing and goes on from there when it is restored and retried', async () => {
+  it('that is gone fails its run with an error that names it; the run continues from it when it is restored and retried', async () => {
     const snapshots = new FileSnapshotStore(folder, 1);
     const { harness, id } = await waiting(snapshots);
     const [file] = await readdir(folder);
@@ -72,14 +72,14 @@ describe('a stored state outside the database', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'cancelled', error: { message: expect.stringContaining('enough') } });
   });
 
-  it('in a store that cannot be reached keeps its run waiting, which says for what; it is looked for ever more rarely, and goes on when the store is back', async () => {
+  it('in a store that cannot be reached keeps its run waiting, with a note; it is read less and less often, and the run goes on when the store is back', async () => {
     const files = new FileSnapshotStore(folder, 1);
-    const looks: number[] = [];
+    const reads: number[] = [];
     const snapshots: SnapshotStore = {
       thresholdBytes: 1,
       put: (name, snapshot) => files.put(name, snapshot),
       get: (reference) => {
-        looks.push(performance.now());
+        reads.push(performance.now());
         return files.get(reference);
       },
       remove: (reference) => files.remove(reference),
@@ -88,12 +88,12 @@ describe('a stored state outside the database', () => {
     kit.expectProblems();
     // A volume that is not mounted any more.
     await rename(folder, elsewhere);
-    looks.length = 0;
+    reads.length = 0;
     await send(harness, id);
-    await waitFor('three looks', () => looks.length >= 3);
-    const [first, second, third] = looks;
+    await waitFor('three reads', () => reads.length >= 3);
+    const [first, second, third] = reads;
     expect(third - second).toBeGreaterThan(second - first);
-    await waitFor('the run to say what it waits for', async () => {
+    await waitFor('the note of the run', async () => {
       const record = await getExecution(harness.store.db, id);
       return record?.status === 'suspended' && record.note?.includes('snapshot store') && record.error === null;
     });
@@ -104,7 +104,7 @@ describe('a stored state outside the database', () => {
     expect(await harness.ended(id, 30_000)).toMatchObject({ status: 'completed', value: [1, 'yes'], note: null });
   }, 60_000);
 
-  it('that cannot be written keeps its run waiting, which says for what, and goes on when the store is back', async () => {
+  it('that cannot be written keeps its run waiting, with a note, and the run goes on when the store is back', async () => {
     const files = new FileSnapshotStore(folder, 1);
     let away = true;
     const snapshots: SnapshotStore = {
@@ -120,9 +120,7 @@ describe('a stored state outside the database', () => {
     const harness = await kit.open({ flows: { f: FLOW }, tasks: { one: () => 1 }, snapshots });
     await harness.engine();
     const id = await harness.start('f');
-    await waitFor('the run to say what it waits for', async () =>
-      (await getExecution(harness.store.db, id))?.note?.includes('the disk is full'),
-    );
+    await waitFor('the note of the run', async () => (await getExecution(harness.store.db, id))?.note?.includes('the disk is full'));
     expect(await harness.count('executions')).toBe(1);
     away = false;
     await send(harness, id);

@@ -1,8 +1,9 @@
-// A start timeout against a claim: a task that runs is never reported as one that did not start.
+// A start timeout races with a claim: a task that runs is never reported as one that did not start.
 
 import { describe, expect, it } from '@jest/globals';
-import { claimWork, commitWork, type Link, markStarted, type Runner, type Statement, type Store } from '../../libs/store/index.js';
+import { claimWork, commitWork, markStarted } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
+import { watchLinks } from './watched-links.js';
 
 const gate = () => {
   let open: () => void = () => undefined;
@@ -27,24 +28,17 @@ describe('a start timeout', () => {
       },
     });
     // The worker claims only when the timer has read the bound, and the timer acts only when the task runs.
-    const link = (): Link => {
-      const real = harness.store.link();
-      let overdue = false;
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values?: readonly unknown[]) => {
-        if (statement.name === 'rhythm_claim_work') await read.passed;
-        const result = await real.rows<Row>(statement, values);
-        if (overdue && statement.name.startsWith('rhythm_commit')) judged.open();
-        if (statement.name === 'rhythm_read_overdue' && result.length > 0) {
-          overdue = true;
-          read.open();
-          await running.passed;
-        }
-        return result;
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, {
-      get: (target, key) => (key === 'link' ? link : Reflect.get(target, key, target)),
+    let overdue = false;
+    const store = watchLinks(harness.store, async ({ name }, _values, send) => {
+      if (name === 'rhythm_claim_work') await read.passed;
+      const rows = await send();
+      if (overdue && name.startsWith('rhythm_commit')) judged.open();
+      if (name === 'rhythm_read_overdue' && rows.length > 0) {
+        overdue = true;
+        read.open();
+        await running.passed;
+      }
+      return rows;
     });
     const id = await harness.start('charge', undefined, { options: { startTimeoutMs: 20 } });
     await harness.engine({}, store);

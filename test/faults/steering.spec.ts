@@ -1,4 +1,4 @@
-// Steering at the edges: retry behind a child with an id of its own, cancel of a run without its program, signals that come too late.
+// Steering at the edges: retry behind a child with an id of its own, cancel of a run without its program, signals that are sent too late.
 
 import { describe, expect, it } from '@jest/globals';
 import { removeExecutions, requestCancel, retryExecution, sendSignals } from '../../libs/store/index.js';
@@ -119,7 +119,7 @@ describe('steering', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['well', 2] });
   });
 
-  it('tells the second of two calls in one turn that ask for the same id', async () => {
+  it('rejects the second of two calls in one turn that ask for the same id', async () => {
     const harness = await kit.open({
       flows: {
         parent: `

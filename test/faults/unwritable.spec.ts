@@ -1,10 +1,10 @@
-// Values that the database refuses, even those of the failure that says so: nothing is left in nobody's hands.
+// The database refuses values, and even the failure that reports them: no execution is left without a worker or a queue row.
 
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
-import type { Link, Runner, Statement, Store } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
+import { watchLinks } from './watched-links.js';
 
 describe('an end that cannot be written', () => {
   const kit = useHarness();
@@ -19,18 +19,11 @@ describe('an end that cannot be written', () => {
     const harness = await kit.open({ flows: { flow: `return 'done';` }, tasks: { task: () => 'done' } });
     let broken = true;
     let id = '';
-    const link = (): Link => {
-      const real = harness.store.link();
-      const rows: Runner['rows'] = async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        const concerned = values.some((column) => String(column).includes(id));
-        if (broken && concerned && statement.name.startsWith('rhythm_commit')) {
-          throw refusal();
-        }
-        return real.rows<Row>(statement, values);
-      };
-      return { rows, close: () => real.close() } as unknown as Link;
-    };
-    const store: Store = new Proxy(harness.store, { get: (target, key) => (key === 'link' ? link : Reflect.get(target, key, target)) });
+    const store = watchLinks(harness.store, async (statement, values, send) => {
+      const concerned = values.some((column) => String(column).includes(id));
+      if (broken && concerned && statement.name.startsWith('rhythm_commit')) throw refusal();
+      return send();
+    });
     id = await harness.start(name);
     await harness.engine({}, store);
     await waitFor('it to be put off', () => harness.count('scheduled_queue', `kind = 'run' AND due_at > now()`));

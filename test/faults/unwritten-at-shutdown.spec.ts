@@ -8,13 +8,13 @@ import { waitFor } from '../support/index.js';
 describe('a shutdown', () => {
   const kit = useHarness();
 
-  it('loses nothing that could not be written, also when the rest of its claim is handed back', async () => {
+  it('loses nothing that could not be written, even when the rest of its claim is given back', async () => {
     kit.expectProblems();
     let runs = 0;
     let stopped = false;
     const tasks = {
       fast: () => ++runs,
-      // Handed back at the stop of the first worker, done by the second.
+      // Given back at the stop of the first worker, done by the second.
       slow: (_: unknown, { signal }: { signal: AbortSignal }) =>
         stopped ? 'done' : new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     };
@@ -27,7 +27,7 @@ describe('a shutdown', () => {
     );
     await store.db.transaction(async (db) => {
       await db.rows(sql('spec', `SELECT 1 FROM rhythm.executions WHERE id = 'fast' FOR UPDATE`));
-      // Instead of waiting for the row for ever, its write is refused and tried again.
+      // Instead of waiting for the row forever, its write is refused and tried again.
       await harness.query(`ALTER DATABASE ${name} SET statement_timeout = '100ms'`);
       const first = await harness.engine({ shutdownGraceMs: 50 });
       await waitFor('the end to be refused', () => harness.problems().length > 0);

@@ -1,4 +1,4 @@
-// Wakes that come at an awkward moment: to a run that rests, that is paused, that somebody else holds, or that has a group.
+// Wakes at awkward moments: of a run that must wait, that is paused, that another worker holds, or that has a group.
 
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -39,7 +39,7 @@ describe('wakes', () => {
     expect(performance.now() - created).toBeGreaterThan(1_300);
   });
 
-  it('move a run with an open group once each, not for ever', async () => {
+  it('move a run with an open group once each, not endlessly', async () => {
     const harness = await kit.open({
       flows: {
         f: `let all = Promise.all([Task.run('slow'), Task.run('slow')]); await Signal.when('go'); await Signal.when('go'); await all; return 1;`,
@@ -55,7 +55,7 @@ describe('wakes', () => {
     expect(harness.events.filter((event) => event.type === 'resumed' && event.executionId === id).length).toBeLessThan(12);
   });
 
-  it('survive the worker that gave them back: a cancel of a paused run, an event behind somebody else’s turn', async () => {
+  it('survive the worker that gave them back: a cancel of a paused run, an event behind another worker’s turn', async () => {
     const harness = await kit.open({ flows: { f: `return await Signal.when('go');` } });
     const { db } = harness.store;
     const paused = await harness.start('f');
@@ -98,7 +98,7 @@ describe('wakes', () => {
     await other.transaction(async (tx) => {
       const end = { ...turnOf(id, mine.items[0].fence), status: 'completed' as const, state: { action: 'drop' as const } };
       await commitWork(tx, { workerId: 'spec', tasks: [], turns: [end], claims: [mine.claimId] });
-      // The end does not see this signal, and whoever claims its wake does not see the end.
+      // The end does not see this signal, and the claim of its wake does not see the end.
       await sendSignals(db, [{ executionId: id, name: 'go' }]);
       late = await claim(db);
       expect(late.items).toHaveLength(1);

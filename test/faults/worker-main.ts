@@ -1,4 +1,4 @@
-// A real worker process for specs: an engine on the given database, with tasks that hold, crash, pay and finish.
+// An engine in a process of its own, started by `spawn-engine.ts`, with tasks that hold, crash, pay and finish.
 
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
@@ -8,16 +8,17 @@ import { Harness } from '../engine/harness.js';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const url = process.env.WORKER_URL as string;
 const held = new Set<() => void>();
-// What `hold` holds ends when the spec says so, on whatever worker it runs.
+// SIGUSR2 ends what `hold` holds.
 process.on('SIGUSR2', () => {
   for (const end of held) end();
 });
 
 // An app with tables of its own, for transactional tasks. `WORKER_DIES` names the moment at which it is killed.
 const app = process.env.WORKER_APP ? await new DataSource({ type: 'postgres', url, applicationName: 'shop' }).initialize() : undefined;
-// Stops as a host does that freezes between the fenced write and the COMMIT of a task, while its siblings wait behind that one.
+// Stops like a host that freezes between the fenced write and the COMMIT of a task, while its siblings wait for the locks of that one.
 let frozen = false;
-const freezeBehind = async (siblings: number) => {
+const FREEZES_BEFORE = Number(process.env.WORKER_FREEZES_BEFORE);
+const freezeBefore = async (siblings: number) => {
   if (frozen) return;
   frozen = true;
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'shop' AND wait_event_type = 'Lock'`;
@@ -36,10 +37,9 @@ const harness = await Harness.open({
   schema: process.env.WORKER_SCHEMA as string,
   keep: true,
   appDataSource: app,
-  flows: JSON.parse(process.env.WORKER_FLOWS ?? '{}'),
+  flows: JSON.parse(process.env.WORKER_FLOWS as string),
   tasks: {
     one: () => 1,
-    who: () => process.env.WORKER_NAME,
     hold: (_: unknown, { signal, executionId }) =>
       new Promise((resolve) => {
         say(`holding ${executionId}`);
@@ -49,7 +49,7 @@ const harness = await Harness.open({
           resolve(value);
         };
         const finish = () => end(process.env.WORKER_NAME);
-        const timer = setTimeout(finish, Number(process.env.HOLD_MS ?? 600_000));
+        const timer = setTimeout(finish, Number(process.env.WORKER_HOLD_MS));
         held.add(finish);
         signal.addEventListener('abort', () => {
           say(`aborted: ${(signal.reason as Error).message}`);
@@ -67,14 +67,14 @@ const harness = await Harness.open({
       const commit = queryRunner!.commitTransaction.bind(queryRunner);
       queryRunner!.commitTransaction = async () => {
         die('before its commit', executionId);
-        if (process.env.WORKER_FREEZES) await freezeBehind(Number(process.env.WORKER_FREEZES));
+        if (FREEZES_BEFORE > 0) await freezeBefore(FREEZES_BEFORE);
         return commit();
       };
       return 'paid';
     },
   },
   policies: { pay: { transactional: app !== undefined } },
-  engine: { heartbeatMs: 100, deadAfterMs: 700, ...JSON.parse(process.env.WORKER_OPTIONS ?? '{}') },
+  engine: { heartbeatMs: 100, deadAfterMs: 700, ...JSON.parse(process.env.WORKER_OPTIONS as string) },
 });
 const engine = await harness.engine();
 say(`ready ${engine.workerId} on ${hostname()}`);

@@ -1,4 +1,4 @@
-// Proves that a run of the specs leaves no process, folder or database behind, even when it is interrupted.
+// A run of the specs leaves no process, folder or database behind, even when it is interrupted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -95,7 +95,7 @@ async function startNestedRun(env: Record<string, string>): Promise<NestedRun> {
   return { child, id, exited, data, pids: [...pids, ...postmaster] };
 }
 
-/** What the fixtures say about themselves. */
+/** What the fixtures report about themselves. */
 function reportIn(output: string): string | undefined {
   return /REPORT (.*)\n/.exec(output)?.[1];
 }

@@ -74,7 +74,7 @@ export const gauges = () => ({ claimMs: claims });
 export async function openWorker(url, { concurrency, connections = CONNECTIONS, onNoop, onPickup }) {
   const store = await Store.open({ url, autoMigrate: false });
   const workerId = `raw-${newId()}`;
-  const links = Array.from({ length: connections }, () => ({ claim: store.link({ relaxed: true }), commit: store.link() }));
+  const links = Array.from({ length: connections }, () => ({ claim: store.link({ asyncCommit: true }), commit: store.link() }));
   const listener = new pg.Client({ connectionString: url });
   await listener.connect();
   let wake = () => undefined;

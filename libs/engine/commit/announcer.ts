@@ -4,7 +4,7 @@ import { pendingCalls } from '../../flow/index.js';
 import { ANY, type Overdue, type TaskCommit, type TurnCommit } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import type { Note } from '../turns/turn-notes.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem } from '../work/held-work.js';
@@ -18,7 +18,7 @@ export class Announcer {
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly clock: DatabaseClock,
     private readonly stopper: Stopper,
   ) {
@@ -28,9 +28,10 @@ export class Announcer {
   /** A group was written. */
   written(works: readonly FinishedWork[], results: readonly CommitResult[]): void {
     const queues = new Set<string>();
-    works.forEach((work, n) => {
-      const { items, task, turn, run = items[0] } = work;
+    works.forEach((given, n) => {
       const result = results[n];
+      const work = result.instead ?? given;
+      const { items, task, turn, run = items[0] } = work;
       if (task) this.task(items[0], task, result.task, turn !== undefined && result.turn, queues);
       if (turn) this.turn(run, turn, work, result, queues);
     });
@@ -40,13 +41,14 @@ export class Announcer {
   /** A task ended in a transaction of its own. */
   taskEnded(item: HeldItem, status: EndStatus): void {
     if (item.parentCall !== null) this.wake([ANY]);
-    this.ended(item, status, item.attempts + 1);
+    this.ended(item, status, item.attempts + 1, item.claimedAt);
   }
 
-  /** An execution was ended by one of its time limits; whoever runs it must stop. */
+  /** An execution was ended by one of its time limits; the worker that runs it must stop. */
   endedByTimer(row: Overdue, status: EndStatus): void {
     const { hints } = this.parts.store;
     const { events } = this.parts;
+    const since = row.type === 'task' ? this.stopper.running(row.id)?.claimedAt : row.createdAt;
     this.stopper.stop(row.id, 'lost');
     hints.hint('lost', row.id);
     hints.hint('ended', row.id);
@@ -60,19 +62,19 @@ export class Announcer {
         version: row.version,
         parentId: row.parentId,
         status,
-        attempts: row.attempts,
-        durationMs: null,
+        attempts: row.type === 'task' ? row.attempts : 1,
+        durationMs: since === undefined ? null : duration(since, row.now),
       });
   }
 
-  /** Work came to these queues: the claim loop of this worker looks, and the workers of other queues get a hint. */
+  /** There is work in these queues: the claim loop of this worker is woken, and the workers of other queues get a hint. */
   wake(queues: Iterable<string>): void {
     let any = false;
     for (const queue of queues) {
       any = true;
       if (!this.served.has(queue)) this.parts.store.hints.hint('work', queue);
     }
-    if (any) this.bells.claims.ring();
+    if (any) this.wakeups.claims.trigger();
   }
 
   // `fused`: the parent has moved in the same commit and needs no wake.
@@ -81,10 +83,12 @@ export class Announcer {
     if (task.status === 'pending') this.retried(item, task);
     else if (task.status !== 'suspended') {
       if (item.parentCall !== null && !fused) queues.add(ANY);
+      // A cancel has a claim of its own; the attempt that it ends may run on any worker.
+      const since = task.control ? this.stopper.running(item.id)?.claimedAt : item.claimedAt;
       // The stored count is of attempts that failed.
-      this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts);
+      this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts, since);
     }
-    // A cancel takes a task from whoever runs it.
+    // A cancel takes a task from the worker that runs it.
     if (task.control) {
       this.stopper.stop(item.id, 'cancelled');
       this.parts.store.hints.hint('lost', item.id);
@@ -98,18 +102,19 @@ export class Announcer {
       return this.lost(run);
     }
     this.queuesOf(turn, result, queues);
-    for (const timer of turn.timers) this.bells.timers.ringWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
+    for (const timer of turn.timers) this.wakeups.timers.triggerWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
     if (turn.children.some((child) => child.options?.delayMs !== undefined)) store.hints.hint('timer', ANY);
     if (turn.cascade || turn.cancels.length > 0 || turn.again || turn.replies.length > 0) queues.add(ANY);
     if (notes) this.noted(run, notes);
     const { status } = turn;
     if (status === 'completed' || status === 'failed' || status === 'cancelled') {
       if (run.parentCall !== null) queues.add(ANY);
-      this.ended(run, status, 1);
+      this.ended(run, status, 1, run.createdAt ?? undefined);
     } else if (events.hasListeners('suspended')) {
       events.emit({
         type: 'suspended',
         ...factsOf(run),
+        note: turn.note ?? null,
         get waitsFor() {
           return snapshot ? pendingCalls(snapshot) : [];
         },
@@ -128,26 +133,29 @@ export class Announcer {
 
   private noted(run: HeldItem, notes: readonly Note[]): void {
     const { events } = this.parts;
+    const isTaken = events.hasListeners('signal-taken');
+    const isFired = events.hasListeners('timer-fired');
+    if (!isTaken && !isFired) return;
     for (const { kind, detail } of notes) {
       const { signal, call } = detail as { signal: string; call: number };
-      if (kind === 'signal-taken') events.emit({ type: 'signal-taken', ...factsOf(run), signal, call });
-      else if (kind === 'timer-fired' || kind === 'wait-timed-out') events.emit({ type: 'timer-fired', ...factsOf(run), call });
+      if (isTaken && kind === 'signal-taken') events.emit({ type: 'signal-taken', ...factsOf(run), signal, call });
+      else if (isFired && (kind === 'timer-fired' || kind === 'wait-timed-out'))
+        events.emit({ type: 'timer-fired', ...factsOf(run), call });
     }
   }
 
-  private ended(item: HeldItem, status: EndStatus, attempts: number): void {
+  private ended(item: HeldItem, status: EndStatus, attempts: number, since: number | undefined): void {
     const { events, store } = this.parts;
     if (item.parentCall === null) store.hints.hint('ended', item.id);
     if (!events.hasListeners('finished')) return;
-    const since = item.type === 'task' ? item.claimedAt : item.createdAt;
-    const durationMs = since === null ? null : Math.max(0, Math.round(this.clock.now() - since));
+    const durationMs = since === undefined ? null : duration(since, this.clock.now());
     events.emit({ type: 'finished', ...factsOf(item), status, attempts, durationMs });
   }
 
   private retried(item: HeldItem, task: TaskCommit): void {
     const { events } = this.parts;
     const delayMs = task.retryAfterMs ?? 0;
-    this.bells.timers.ringWithin(delayMs);
+    this.wakeups.timers.triggerWithin(delayMs);
     if (!events.hasListeners('retried')) return;
     events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: JSON.parse(task.error ?? '{}') });
   }
@@ -156,4 +164,8 @@ export class Announcer {
     const { events } = this.parts;
     if (events.hasListeners('lost')) events.emit({ type: 'lost', ...factsOf(item) });
   }
+}
+
+function duration(since: number, until: number): number {
+  return Math.max(0, Math.round(until - since));
 }

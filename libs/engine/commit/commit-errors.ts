@@ -1,13 +1,13 @@
-// What an error of a commit says: that it will pass, that one work of the group causes it, or that its values are refused.
+// What an error of a commit means: it will pass, one work of the group causes it, or the database refuses its values.
 
 import { isDatabaseError } from '../../store/index.js';
 
-/** The values are wrong: the database says so, or a number does not fit its column. */
+/** The values are wrong: the database refuses them, or a number does not fit its column. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof RangeError || (isDatabaseError(error) && !isPassing(error.code));
 }
 
-/** The server replied, and the reason may lie in one work of a group. A statement that is not prepared (26) passes by itself. */
+/** The server replied, and the reason may lie in one work of a group. A statement that is not prepared (26) is prepared by the next try. */
 export function mayBeOneWork(error: unknown): boolean {
   return isDatabaseError(error) && isPassing(error.code) && !error.code?.startsWith('26');
 }

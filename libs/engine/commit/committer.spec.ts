@@ -1,4 +1,4 @@
-// Two commits in line on one connection: whatever happens to the first, nothing of it is lost, and nobody fails for it.
+// Two commits queued on one connection: whatever happens to the first, nothing of it is lost, and no execution fails for it.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
@@ -6,7 +6,7 @@ import { useTestDatabase, waitFor } from '../../../test/support/index.js';
 import { claimWork, insertExecutions, type Runner, recoverWorker, registerWorker, Store, sql } from '../../store/index.js';
 import { EngineEvents } from '../engine-events.js';
 import { DEFAULT_ENGINE_OPTIONS, type WorkerParts } from '../engine-options.js';
-import { Bells } from '../loops/bells.js';
+import { Wakeups } from '../loops/wakeups.js';
 import { REAL_RUNTIME } from '../runtime.js';
 import { completed } from '../tasks/task-commits.js';
 import { type HeldItem, HeldWork } from '../work/held-work.js';
@@ -17,16 +17,23 @@ import type { ImmediateClaims } from './immediate-claims.js';
 
 const GROUP = 100;
 
-// A committer by itself: nobody is told, and no child is claimed.
-function committerOf(store: Store, workerId: string, held: HeldWork, main: Runner, aside: Runner, events = new EngineEvents()): Committer {
-  const bells = new Bells(REAL_RUNTIME);
+// A committer alone: nothing is announced, and no child is claimed.
+function committerOf(
+  store: Store,
+  workerId: string,
+  held: HeldWork,
+  main: Runner,
+  separate: Runner,
+  events = new EngineEvents(),
+): Committer {
+  const wakeups = new Wakeups(REAL_RUNTIME);
   const parts = { store, workerId, events, runtime: REAL_RUNTIME, options: DEFAULT_ENGINE_OPTIONS } as WorkerParts;
   const immediate = { choose: () => undefined } as unknown as ImmediateClaims;
   const announcer = { written: () => undefined } as unknown as Announcer;
-  return new Committer(parts, { main, aside }, bells, new Slots(1, bells.claims), held, immediate, announcer);
+  return new Committer(parts, { main, separate }, wakeups, new Slots(1, wakeups.claims), held, immediate, announcer);
 }
 
-describe('two commits in line', () => {
+describe('two commits queued on one connection', () => {
   const database = useTestDatabase();
   let store: Store;
   beforeAll(async () => {
@@ -60,8 +67,8 @@ describe('two commits in line', () => {
     const counting: Runner = {
       rows: (statement, values) => {
         const isFirst = ++sent === 1;
-        const answer = watched.rows(statement, values);
-        return (isFirst ? answer.finally(() => waitFor('the second to be sent', () => sent > 1)) : answer) as never;
+        const reply = watched.rows(statement, values);
+        return (isFirst ? reply.finally(() => waitFor('the second to be sent', () => sent > 1)) : reply) as never;
       },
     };
     const committer = committerOf(store, workerId, held, counting, store.db);
@@ -69,7 +76,7 @@ describe('two commits in line', () => {
       const first = submit(committer, items.slice(0, GROUP));
       await waitFor('the first to be on its way', () => sent === 1);
       const second = submit(committer, items.slice(GROUP));
-      await waitFor('the second to stand behind it', () => sent > 1);
+      await waitFor('the second to be queued behind it', () => sent > 1);
       return { first, second };
     };
     return { held, link, write, committer };
@@ -77,11 +84,11 @@ describe('two commits in line', () => {
 
   it('leave the claim of what is not written yet, so that it is found when the process dies', async () => {
     let statements = 0;
-    // It dies before its third statement leaves: the one that would write the first group as a checked commit.
+    // It dies before its third statement is sent: the one that would write the first group as a checked commit.
     const { link, write } = await twoGroups('dying', (link) => ({
       rows: (statement, values) => (++statements > 2 ? new Promise(() => undefined) : link.rows(statement, values)),
     }));
-    // Somebody else moved one of the first group.
+    // Another worker moved one of the first group.
     await rows(`UPDATE rhythm.executions SET fence = fence + 1, status = 'paused' WHERE id = 'task-000'`);
     const { second } = await write();
     await Promise.all(second);
@@ -106,7 +113,7 @@ describe('two commits in line', () => {
     expect(held.hasSpent).toBe(false);
   });
 
-  it('fail nobody because a table was locked for a moment while they were prepared', async () => {
+  it('fail no execution because a table was locked for a moment while they were prepared', async () => {
     const [{ name }] = await rows<{ name: string }>('SELECT quote_ident(current_database()) AS name');
     await rows(`ALTER DATABASE ${name} SET statement_timeout = '200ms'`);
     const refusals: string[] = [];
@@ -124,7 +131,7 @@ describe('two commits in line', () => {
       await db.rows(sql('spec', 'LOCK TABLE rhythm.executions IN ACCESS EXCLUSIVE MODE'));
       const groups = await write();
       await waitFor('both to be refused again and again', () => refusals.length > 8);
-      // The second for want of what the first prepares.
+      // The second because the first did not prepare its statement.
       expect(refusals).toContain('26000');
       return groups;
     });
@@ -136,7 +143,7 @@ describe('two commits in line', () => {
     ]);
   });
 
-  it('keep the claim of one that is tried apart while another of its group is failed for its values', async () => {
+  it('keep the claim of a work that is tried separately while another of its group fails for its values', async () => {
     await rows('TRUNCATE rhythm.executions, rhythm.work_queue, rhythm.claims, rhythm.worker_heartbeats');
     await registerWorker(store.db, { workerId: 'mixed', host: 'h', pid: 1, queues: ['q'], tasks: [], concurrency: 1, codeVersion: 'x' });
     await insertExecutions(
@@ -155,14 +162,14 @@ describe('two commits in line', () => {
         return store.db.rows(statement, values);
       },
     };
-    const apart: string[] = [];
+    const problems: string[] = [];
     const events = new EngineEvents();
-    events.subscribe(['problem'], ({ where }) => apart.push(where));
+    events.subscribe(['problem'], ({ where }) => problems.push(where));
     const committer = committerOf(store, 'mixed', held, runner, runner, events);
     for (const item of items) {
       void committer.submit({ items: [item], task: completed(item, item.id === 'bad' ? '"unwritable"' : '1') });
     }
-    await waitFor('one to be tried apart', () => apart.includes('commit of locked, which is tried by itself'));
+    await waitFor('one to be tried separately', () => problems.includes('commit of locked, which is tried separately'));
     await waitFor('the others to be written', async () => (await count('executions', 'finished_at IS NOT NULL')) === 2);
     // The process dies.
     committer.stop();

@@ -1,9 +1,9 @@
 // Group commit: finished work gathers while a commit is in flight, and the next commit writes all of it in one statement.
 
-import { noteExecution } from '../../store/index.js';
+import { noteExecution, within } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
-import { nextTick, sleep, type Timer } from '../runtime.js';
+import type { Wakeups } from '../loops/wakeups.js';
+import { nextTick, sleep } from '../runtime.js';
 import type { Ending, HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
 import type { Announcer } from './announcer.js';
@@ -17,7 +17,7 @@ interface Waiting {
   resolve(result: CommitResult): void;
 }
 
-// While much is finished, the next commit is queued behind the one that is being written, on the same connection, so that the
+// Under load, the next commit is queued behind the one that is being written, on the same connection, so that the
 // database does not wait for Node to read the last reply: drain of noop tasks 57k → 63k per second, steps 18.0k → 19.6k.
 const IN_FLIGHT = 2;
 const SECOND_GROUP = 100;
@@ -39,13 +39,13 @@ export class Committer {
   constructor(
     private readonly parts: WorkerParts,
     links: CommitLinks,
-    bells: Bells,
+    wakeups: Wakeups,
     private readonly slots: Slots,
     private readonly held: HeldWork,
     immediate: ImmediateClaims,
     private readonly announcer: Announcer,
   ) {
-    this.writer = new GroupWriter(parts, links, bells, immediate);
+    this.writer = new GroupWriter(parts, links, wakeups, immediate);
   }
 
   /** How much waits to be written. */
@@ -74,12 +74,7 @@ export class Committer {
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
   async drained(withinMs: number): Promise<void> {
     if (this.inFlight + this.refused === 0) return;
-    let late: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.idle.push(resolve);
-      late = this.parts.runtime.setTimer(withinMs, resolve);
-    });
-    late?.cancel();
+    await within(new Promise<void>((resolve) => this.idle.push(resolve)), withinMs, this.parts.runtime);
   }
 
   /** From now on nothing is written: this worker was declared dead, or gave its work back. */
@@ -159,9 +154,9 @@ export class Committer {
     this.deleteSpentClaims();
   }
 
-  // The log and the execution itself say that it is tried again.
+  // The log and the note of the execution tell that it is tried again.
   private async noteRefused(item: HeldItem, error: unknown): Promise<void> {
-    this.problem(`commit of ${item.id}, which is tried by itself`, error);
+    this.problem(`commit of ${item.id}, which is tried separately`, error);
     const { code, message } = error as { code?: string; message?: string };
     const note = `The database does not accept the result of this execution: ${message} (${code ?? 'no reply'}). It is tried again until it does.`;
     await noteExecution(this.parts.store.db, item, note).catch((failure) => this.problem(`note on ${item.id}`, failure));

@@ -32,8 +32,8 @@ export interface CommitResult {
   fence: number;
   /** Children of the turn that this worker has claimed in the same commit. */
   claimedAtOnce: readonly HeldItem[];
-  /** The database refused the values, and their failure was written instead. */
-  refused?: boolean;
+  /** The database refused the values, and this was written in their place. */
+  instead?: FinishedWork;
 }
 
 /** Work that changes nothing; the claim of the item ends with it. */

@@ -1,4 +1,4 @@
-// Writes one group of finished work, whatever the server says: at once, each by itself, or something simpler in its place.
+// Writes one group of finished work, however the server responds: at once, each by itself, or something simpler in its place.
 
 import {
   type CommitOutcome,
@@ -10,7 +10,7 @@ import {
   type WorkCommit,
 } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import { sleep } from '../runtime.js';
 import type { HeldItem } from '../work/held-work.js';
 import { isRefusal, mayBeOneWork } from './commit-errors.js';
@@ -18,7 +18,7 @@ import { CommitGroup } from './commit-group.js';
 import { type CommitResult, type FinishedWork, failedWork, nothingToWrite } from './finished-work.js';
 import type { ImmediateClaims } from './immediate-claims.js';
 
-/** The server does not accept a work now; it is tried by itself from then on. */
+/** The server does not accept a work now; it is tried separately from then on. */
 export interface NotAccepted {
   error: unknown;
   certain: boolean;
@@ -32,16 +32,16 @@ export const isWritten = (result: Written): result is CommitResult => 'turn' in 
 export interface CommitLinks {
   /** For the groups. */
   main: Runner;
-  /** For what would hold up the rest. */
-  aside: Runner;
+  /** For single works that would hold up the rest. */
+  separate: Runner;
 }
 
 export const RETRY_MS = 250;
 // How often a work that is alone in its group is tried before the others go on without it.
 const ALONE_TRIES = 3;
-// A person may repair in the meantime what keeps an end from being written; more often would only fill the log.
+// Somebody may repair in the meantime what keeps an end from being written; more tries would only fill the log.
 const UNWRITABLE_MS = 60_000;
-// After a group in which a fence was lost, this many groups are written as checked commits at once: losers come in swarms (a flood
+// After a group in which a fence was lost, this many groups are written as checked commits at once: losers come in large numbers (a flood
 // of signals to one run), and each optimistic commit that fails is a second statement and a line in the server's log.
 const CHECKED_GROUPS = 16;
 
@@ -54,7 +54,7 @@ export class GroupWriter {
   constructor(
     private readonly parts: WorkerParts,
     private readonly links: CommitLinks,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly immediate: ImmediateClaims,
   ) {}
 
@@ -65,17 +65,18 @@ export class GroupWriter {
 
   /** Writes a group and deletes these claims with it. Tried until the server has decided about each work, or the worker ends. */
   async write(works: readonly FinishedWork[], claims: readonly string[], certain = true): Promise<Written[]> {
-    let sure = certain;
+    let isCertain = certain;
     for (let tries = 1; ; tries++) {
       if (this.stopped) return works.map(() => NOT_WRITTEN);
       try {
-        return await this.writeOnce(this.links.main, works, claims, sure);
+        return await this.writeOnce(this.links.main, works, claims, isCertain);
       } catch (error) {
         if (isRetryable(error)) continue;
-        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, sure, error);
+        if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, isCertain, error);
         this.problem('commit', error);
-        sure &&= isDatabaseError(error);
-        const results = works.length > 0 && mayBeOneWork(error) ? await this.writeApart(works, tries, { error, certain: sure }) : undefined;
+        isCertain &&= isDatabaseError(error);
+        const results =
+          works.length > 0 && mayBeOneWork(error) ? await this.writeApart(works, tries, { error, certain: isCertain }) : undefined;
         if (results) {
           await this.endClaims(claims, works, results);
           return results;
@@ -85,12 +86,13 @@ export class GroupWriter {
     }
   }
 
-  // A data error names no row: each is written by itself then, and only the work with the bad value fails, with its own error.
+  // A data error does not name the row, so each work is written by itself, and only the one with the bad value fails, with its own error.
   private async writeEach(works: readonly FinishedWork[], claims: readonly string[], certain: boolean, error: unknown): Promise<Written[]> {
     if (works.length === 1) {
       this.problem(`commit of ${works[0].items[0]?.id ?? 'an execution'}`, error);
-      const results = await this.write([await this.simpler(works[0], error)], claims, certain);
-      return results.map((result) => (isWritten(result) ? { ...result, refused: true } : result));
+      const fallback = await this.fallbackFor(works[0], error);
+      const results = await this.write([fallback], claims, certain);
+      return results.map((result) => (isWritten(result) ? { ...result, instead: result.instead ?? fallback } : result));
     }
     const results: Written[] = [];
     for (const work of works) results.push(...(await this.write([work], [], certain)));
@@ -99,9 +101,9 @@ export class GroupWriter {
   }
 
   // What to write in place of values that the database refuses. Of a fused step that is the task alone: its parent reads the result
-  // from its inbox. Of a failure it is nothing; but its claim must not simply end, or the run would be held by nobody. It is put off
+  // from its inbox. Of a failure it is nothing; but its claim must not simply end, or no worker would have the run. It is put off
   // first, and tried again.
-  private async simpler(work: FinishedWork, error: unknown): Promise<FinishedWork> {
+  private async fallbackFor(work: FinishedWork, error: unknown): Promise<FinishedWork> {
     const { items, task, turn } = work;
     const [item] = items;
     if (task && turn) return { items, task };
@@ -114,8 +116,8 @@ export class GroupWriter {
     const { store, workerId, runtime } = this.parts;
     while (!this.stopped) {
       try {
-        await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS);
-        return this.bells.timers.ringWithin(UNWRITABLE_MS);
+        await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS, runtime.newFence());
+        return this.wakeups.timers.triggerWithin(UNWRITABLE_MS);
       } catch (error) {
         this.problem('give back', error);
         await sleep(runtime, RETRY_MS);
@@ -131,7 +133,7 @@ export class GroupWriter {
   }
 
   // The server cancels or refuses a statement, and the reason may lie in one of the works: too large for the time or the memory
-  // that it is allowed, or in need of a row that somebody keeps locked. Two of them are tried by themselves. If neither can be
+  // that it is allowed, or in need of a row that another transaction keeps locked. Two of them are tried by themselves. If neither can be
   // written the problem is not theirs, and the group is tried again as it is. Otherwise each is written by itself, and the others
   // do not wait for the one that cannot be.
   private async writeApart(works: readonly FinishedWork[], tries: number, refusal: NotAccepted): Promise<Written[] | undefined> {
@@ -146,12 +148,12 @@ export class GroupWriter {
     return works.map((_, n) => results.get(n) as Written);
   }
 
-  /** Writes a work by itself, on a connection of its own: what the server takes long to refuse must not hold up the rest. */
+  /** Writes one work separately, on a connection of its own: what the server takes long to refuse must not hold up the rest. */
   async writeAlone(work: FinishedWork, certain: boolean): Promise<Written> {
     for (;;) {
       if (this.stopped) return NOT_WRITTEN;
       try {
-        return (await this.writeOnce(this.links.aside, [work], [], certain))[0];
+        return (await this.writeOnce(this.links.separate, [work], [], certain))[0];
       } catch (error) {
         if (isRetryable(error)) continue;
         if (isRefusal(error)) return (await this.writeEach([work], [], certain, error))[0];
@@ -168,8 +170,10 @@ export class GroupWriter {
   ): Promise<CommitResult[]> {
     const group = new CommitGroup(works);
     const { tasks, turns } = group;
+    const { workerId, runtime } = this.parts;
     const optimistic = this.checkedGroups === 0;
-    const { outcome, claimed } = await this.writeWithChildren(db, { workerId: this.parts.workerId, tasks, turns, claims, optimistic });
+    const work = { workerId, tasks, turns, claims, optimistic, fence: runtime.newFence() };
+    const { outcome, claimed } = await this.writeWithChildren(db, work);
     const lost = outcome.turns.includes(false) || outcome.tasks.includes(false);
     this.checkedGroups = lost ? CHECKED_GROUPS : Math.max(0, this.checkedGroups - 1);
     return group.resultsOf(outcome, claimed, certain);

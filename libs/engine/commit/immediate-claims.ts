@@ -9,8 +9,8 @@ import {
   type TurnCommit,
 } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
 import type { QueueHead } from '../loops/queue-head.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
@@ -18,7 +18,7 @@ import type { Slots } from '../work/slots.js';
 export class ImmediateClaims {
   constructor(
     private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly head: QueueHead,
     private readonly slots: Slots,
     private readonly held: HeldWork,
@@ -27,7 +27,7 @@ export class ImmediateClaims {
     private readonly closing: AbortSignal,
   ) {}
 
-  /** Only while the queues are empty (nothing is overtaken), for tasks that this worker serves, knows and has room for. */
+  /** Only while the queues are empty (nothing is overtaken), for tasks that this worker has, in queues that it serves, while it has room. */
   choose(turns: readonly TurnCommit[]): ImmediateClaim | undefined {
     if (!this.head.isShort || this.closing.aborted) return undefined;
     const { options, tasks, runtime } = this.parts;
@@ -63,14 +63,16 @@ export class ImmediateClaims {
     });
     const items = this.held.take({ claimId, items: children, now: this.clock.now() });
     this.slots.release('reserved', ids.length - items.length);
+    const { events, workerId } = this.parts;
+    if (items.length > 0 && events.hasListeners('claimed')) events.emit({ type: 'claimed', workerId, count: items.length });
     return counts.map((count) => items.splice(0, count));
   }
 
-  /** The outcome of the commit is unknown. If it was written, the heart finds the claim and gives the children back. */
+  /** The outcome of the commit is unknown. If it was written, the heartbeat loop finds the claim and gives the children back. */
   uncertain({ claimId, ids }: ImmediateClaim): void {
     this.slots.release('reserved', ids.length);
     this.held.forgetClaim(claimId);
-    this.bells.heart.ring();
+    this.wakeups.heartbeats.trigger();
   }
 }
 

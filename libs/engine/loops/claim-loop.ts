@@ -1,19 +1,19 @@
 // Takes work whenever there is room for it: at once after a hint, otherwise by polling.
 
-import { ANY, claimLanes, claimWork, isDatabaseError, type Lane, readLanes, tendLanes } from '../../store/index.js';
+import { ANY, claimLanes, claimWork, isDatabaseError, type Lane, readLanes, updateUnservedLanes } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { Dispatcher } from '../work/dispatcher.js';
 import type { GiveBack } from '../work/give-back.js';
 import type { HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
-import type { Bells } from './bells.js';
 import { LaneWatch } from './lane-watch.js';
 import { Loop } from './loop.js';
 import type { QueueHead } from './queue-head.js';
+import type { Wakeups } from './wakeups.js';
 
 // While the queues are full, the next claim is sent before the last one has returned, so that the database does not wait for
-// Node to start what it got: drain of noop tasks 48k → 54k per second.
+// Node to start the work: drain of noop tasks 48k → 54k per second.
 const IN_FLIGHT = 2;
 // Finished work that waits to be written takes no slot, but it must not pile up either.
 const MOST_BACKLOG_BATCHES = 4;
@@ -22,13 +22,13 @@ const MOST_BACKLOG_BATCHES = 4;
 export class ClaimLoop extends Loop {
   private readonly lanes: LaneWatch;
   private readonly inFlight: Promise<boolean>[] = [];
-  private turn = 0;
-  /** Smaller than usual after the server has cancelled a claim: it may be too large for the time that it is allowed. */
+  private rotation = 0;
+  /** Smaller than usual after the server has cancelled a claim: that one may have been too large for the statement timeout. */
   private batch: number;
 
   constructor(
-    private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    parts: WorkerParts,
+    private readonly wakeups: Wakeups,
     private readonly head: QueueHead,
     private readonly held: HeldWork,
     private readonly slots: Slots,
@@ -36,19 +36,19 @@ export class ClaimLoop extends Loop {
     private readonly giveBack: GiveBack,
     private readonly dispatcher: Dispatcher,
   ) {
-    super('claim', parts.options.pollMs, parts.store.link({ relaxed: true }), bells.claims, parts.events);
+    super('claim', parts.options.pollMs, parts.store.link({ asyncCommit: true }), wakeups.claims, parts);
     const { options, store, runtime } = parts;
     this.batch = options.claimBatch;
     this.lanes = new LaneWatch(options.pollMs, runtime);
     const served = new Set([...options.queues, ANY]);
     this.subscriptions.push(
       store.hints.on('work', (queue) => {
-        if (served.has(queue)) this.bell.ring();
+        if (served.has(queue)) this.wakeup.trigger();
       }),
       store.hints.on('lane', (task) => {
         if (task !== ANY && !this.hasTask(task)) return;
         this.lanes.hinted();
-        this.bell.ring();
+        this.wakeup.trigger();
       }),
     );
   }
@@ -101,7 +101,7 @@ export class ClaimLoop extends Loop {
       const claim =
         lanes.length > 0
           ? await claimLanes(this.link, workerId, claimId, lanes, limit)
-          : await claimWork(this.link, workerId, claimId, this.queuesInTurn(), limit, behind);
+          : await claimWork(this.link, workerId, claimId, this.rotatedQueues(), limit, behind);
       const items = held.take(claim);
       // The dispatch below takes slots for the items; nothing runs in between.
       slots.release('claiming', limit);
@@ -113,7 +113,7 @@ export class ClaimLoop extends Loop {
       }
       if (claim.ended.length > 0) await this.giveBack.dropLateEvents(claim.ended);
       if (lanes.length > 0) {
-        // The queues themselves are next; a lane that is not empty yet has its turn after them.
+        // The main lane is next; a lane that is not empty yet is claimed from after it.
         if (claim.taken === limit) this.lanes.hinted();
         return false;
       }
@@ -122,22 +122,22 @@ export class ClaimLoop extends Loop {
       return this.head.claimed(claim, limit, behind, sentAt) && !this.lanes.isDue();
     } catch (error) {
       slots.release('claiming', claiming);
-      // The reply was lost; the claim itself may have been written. Then the heart finds it among the claims of this worker.
+      // The reply was lost; the claim itself may have been written. Then the heartbeat loop finds it among the claims of this worker.
       held.forgetClaim(claimId);
       events.emit({ type: 'problem', where: 'claim', error });
       if (isDatabaseError(error)) this.batch = Math.max(1, Math.floor(this.batch / 4));
-      this.bells.heart.ring();
+      this.wakeups.heartbeats.trigger();
       this.head.failed();
       return true;
     }
   }
 
-  // The lanes that this worker may claim from. Those that no worker serves are updated on the way.
+  // The lanes that this worker may claim from. Lanes that no worker serves are updated as well.
   private async ownLanes(): Promise<Lane[]> {
-    this.lanes.looked();
+    this.lanes.reading();
     const lanes = await readLanes(this.link, this.parts.options.queues);
     const others = lanes.filter(({ task }) => !this.hasTask(task));
-    if (others.length > 0) await tendLanes(this.link, others);
+    if (others.length > 0) await updateUnservedLanes(this.link, others);
     return lanes.filter(({ task }) => this.hasTask(task));
   }
 
@@ -145,11 +145,11 @@ export class ClaimLoop extends Loop {
     return this.parts.tasks.get(name) !== undefined;
   }
 
-  // Several queues take turns at being first, so that a full one does not starve the rest.
-  private queuesInTurn(): string[] {
+  // Each queue is first in turn, so that a full one does not starve the rest.
+  private rotatedQueues(): string[] {
     const { queues } = this.parts.options;
     if (queues.length < 2) return [...queues];
-    this.turn = (this.turn + 1) % queues.length;
-    return [...queues.slice(this.turn), ...queues.slice(0, this.turn)];
+    this.rotation = (this.rotation + 1) % queues.length;
+    return [...queues.slice(this.rotation), ...queues.slice(0, this.rotation)];
   }
 }

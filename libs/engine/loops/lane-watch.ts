@@ -2,24 +2,24 @@
 
 import type { Runtime } from '../runtime.js';
 
-/** What a claim loop knows about the lanes. It costs nothing while they are empty. */
+/** What a claim loop has seen of the lanes. It costs nothing while they are empty. */
 export class LaneWatch {
   private present = false;
-  private lookedAt = Number.NEGATIVE_INFINITY;
-  /** The lanes came last: the main lane of the queues has its turn before they are looked at again. */
-  private cameLast = false;
+  private readAt = Number.NEGATIVE_INFINITY;
+  /** The last claim was from these lanes: the main lane of the queues is claimed from before they are read again. */
+  private hadTurn = false;
 
   constructor(
     private readonly pollMs: number,
     private readonly runtime: Runtime,
   ) {}
 
-  /** Whether to look now. */
+  /** Whether to read them now. */
   isDue(): boolean {
-    return this.present && !this.cameLast && this.runtime.monotonicNow() - this.lookedAt >= this.pollMs;
+    return this.present && !this.hadTurn && this.runtime.monotonicNow() - this.readAt >= this.pollMs;
   }
 
-  /** A claim saw that something is in them. */
+  /** A claim has found that something is in them. */
   seen(): void {
     this.present = true;
   }
@@ -27,18 +27,18 @@ export class LaneWatch {
   /** Something was put into a lane of ours, or is left in one: it need not wait for the next poll. */
   hinted(): void {
     this.present = true;
-    this.lookedAt = Number.NEGATIVE_INFINITY;
+    this.readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** They are looked at now; the next claim shows whether something is still in them. */
-  looked(): void {
+  /** They are being read; the next claim shows whether something is still in them. */
+  reading(): void {
     this.present = false;
-    this.cameLast = true;
-    this.lookedAt = this.runtime.monotonicNow();
+    this.hadTurn = true;
+    this.readAt = this.runtime.monotonicNow();
   }
 
   /** A claim of the main lane has returned. */
   mainClaimed(): void {
-    this.cameLast = false;
+    this.hadTurn = false;
   }
 }

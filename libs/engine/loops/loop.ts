@@ -1,8 +1,8 @@
-// What every loop of the engine does: run a pass, wait for a ring or for the time the pass asked for, and end when told to.
+// What every loop of the engine does: run a pass, wait until it is woken or for the time the pass asked for, and end when stopped.
 
-import { GOODBYE_MS, type Link, within } from '../../store/index.js';
-import type { EngineEvents } from '../engine-events.js';
-import type { Doorbell } from './doorbell.js';
+import { CLOSE_TIMEOUT_MS, type Link, within } from '../../store/index.js';
+import type { WorkerParts } from '../engine-options.js';
+import type { Wakeup } from './wakeup.js';
 
 /** A loop with a connection of its own. Claims, timers, heartbeats and vacuum are such loops. */
 export abstract class Loop {
@@ -14,11 +14,11 @@ export abstract class Loop {
 
   protected constructor(
     name: string,
-    /** The longest wait between two passes when nothing fails and nothing rings. */
+    /** The longest wait between two passes when nothing fails and nothing wakes it. */
     everyMs: number,
     protected readonly link: Link,
-    protected readonly bell: Doorbell,
-    protected readonly events: EngineEvents,
+    protected readonly wakeup: Wakeup,
+    protected readonly parts: WorkerParts,
   ) {
     this.status = { name, everyMs, passes: 0 };
   }
@@ -29,16 +29,16 @@ export abstract class Loop {
   }
 
   /**
-   * Ends the loop and closes its connection. A pass that waits for the reply of a silent server is cut off after this long: what
-   * it was doing has an unknown outcome then, as after any loss of a connection.
+   * Ends the loop and closes its connection. A pass that waits for the reply of a silent server is cut off after this long: its
+   * statement then has an unknown outcome, as after any loss of a connection.
    */
-  async stop(withinMs = GOODBYE_MS): Promise<void> {
+  async stop(withinMs = CLOSE_TIMEOUT_MS): Promise<void> {
     this.running = false;
     for (const unsubscribe of this.subscriptions) unsubscribe();
-    this.bell.clear();
-    this.bell.ring();
-    const hasEnded = await within(this.finished, withinMs);
-    await this.link.close(hasEnded ? GOODBYE_MS : 0);
+    this.wakeup.clear();
+    this.wakeup.trigger();
+    const hasEnded = await within(this.finished, withinMs, this.parts.runtime);
+    await this.link.close(hasEnded ? CLOSE_TIMEOUT_MS : 0);
     await this.finished;
   }
 
@@ -53,11 +53,11 @@ export abstract class Loop {
 
   private async run(firstAfterMs: number): Promise<void> {
     const { status } = this;
-    this.events.emit({ type: 'loop-started', loop: status });
+    this.parts.events.emit({ type: 'loop-started', loop: status });
     let waitMs = firstAfterMs;
     while (this.running) {
       if (waitMs > 0) {
-        await this.bell.wait(waitMs);
+        await this.wakeup.wait(waitMs);
         if (!this.running) break;
       }
       status.passes++;
@@ -65,11 +65,11 @@ export abstract class Loop {
         waitMs = await this.pass();
       } catch (error) {
         // A loop that is being stopped has lost its connection on purpose.
-        if (this.running) this.events.emit({ type: 'problem', where: status.name, error });
+        if (this.running) this.parts.events.emit({ type: 'problem', where: status.name, error });
         waitMs = this.retryAfterMs(error);
       }
     }
     await this.end();
-    this.events.emit({ type: 'loop-stopped', loop: status });
+    this.parts.events.emit({ type: 'loop-stopped', loop: status });
   }
 }

@@ -1,4 +1,4 @@
-// A worker looks behind the place it came to while claims come back full, and never for long.
+// A worker claims from behind its last place while claims return full, and never for long.
 
 import { describe, expect, it } from '@jest/globals';
 import type { Claim } from '../../store/index.js';
@@ -14,19 +14,19 @@ const claim = (taken: number, seq = 1): Claim => ({
 const secondsAgo = (seconds: number) => performance.now() - seconds * 1_000;
 
 describe('the head of the queues', () => {
-  it('is looked at first, and while there is less than asked for', () => {
+  it('is claimed from first, and while there is less than asked for', () => {
     const head = new QueueHead(POLL_MS, REAL_RUNTIME);
     expect(head.next()).toBeUndefined();
     expect(head.claimed(claim(LIMIT - 1), LIMIT, undefined, secondsAgo(60))).toBe(true);
     expect(head.next()).toBeUndefined();
   });
 
-  it('is left alone after a full claim, for ten times as long as that took', () => {
+  it('is skipped after a full claim, for ten times as long as that took', () => {
     const head = new QueueHead(POLL_MS, REAL_RUNTIME);
     expect(head.claimed(claim(LIMIT, 7), LIMIT, undefined, secondsAgo(60))).toBe(false);
     expect(head.next()?.get('q')).toEqual({ rank: 0, seq: 7 });
     const behind = head.next();
-    // One that took no time is looked at again at once; claims elsewhere do not put that off.
+    // After one that took no time it is next again at once; claims further back do not put that off.
     head.claimed(claim(LIMIT, 8), LIMIT, undefined, performance.now());
     head.claimed(claim(LIMIT, 9), LIMIT, behind, secondsAgo(60));
     const soon = performance.now() + 1;
@@ -34,13 +34,13 @@ describe('the head of the queues', () => {
     expect(head.next()).toBeUndefined();
   });
 
-  it('is looked at as often as the queues are polled, however long that took', () => {
+  it('is claimed from as often as the queues are polled, however long that took', () => {
     const head = new QueueHead(0, REAL_RUNTIME);
     head.claimed(claim(LIMIT), LIMIT, undefined, secondsAgo(60));
     expect(head.next()).toBeUndefined();
   });
 
-  it('is looked at again, and nobody rests, when there is little behind the place', () => {
+  it('is next again, without a pause, when there is little behind the place', () => {
     const head = new QueueHead(POLL_MS, REAL_RUNTIME);
     head.claimed(claim(LIMIT), LIMIT, undefined, secondsAgo(60));
     const behind = head.next();

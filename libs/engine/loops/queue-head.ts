@@ -3,10 +3,11 @@
 import type { Claim, QueuePlaces } from '../../store/index.js';
 import type { Runtime } from '../runtime.js';
 
-// A claim at the head steps over all rows that others hold or have just taken. This many times as long is spent further back.
-const ELSEWHERE = 10;
+// A claim at the head steps over all rows that others hold or have just taken. So for this many times as long as it took, claims
+// start further back.
+const FURTHER_BACK = 10;
 
-/** What the claims of a worker have seen of its queues. */
+/** What the claims of a worker have found in its queues. */
 export class QueueHead {
   private places: QueuePlaces | undefined;
   private claimedAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +28,7 @@ export class QueueHead {
   /** Behind which places to claim now; `undefined`: from the head. */
   next(): QueuePlaces | undefined {
     const sinceMs = this.runtime.monotonicNow() - this.claimedAt;
-    return sinceMs < Math.min(this.tookMs * ELSEWHERE, this.pollMs) ? this.places : undefined;
+    return sinceMs < Math.min(this.tookMs * FURTHER_BACK, this.pollMs) ? this.places : undefined;
   }
 
   /** A claim of at most `limit` has returned. Returns whether the queues are empty. */
@@ -38,7 +39,7 @@ export class QueueHead {
       this.tookMs = this.claimedAt - sentAt;
     }
     this.places = this.short ? undefined : new Map([...(behind ?? []), ...places]);
-    // A claim behind a place says nothing about the rows in front of it.
+    // A claim behind a place does not read the rows in front of it.
     return this.short && !behind;
   }
 

@@ -1,28 +1,26 @@
-// Moves what is due, exactly when it is due: the loop waits until the next row is due, and an earlier row rings its bell.
+// Moves what is due, exactly when it is due: the loop waits until the next row is due, and is woken for an earlier one.
 
 import {
   ANY,
   commitWork,
   dropScheduled,
   isDatabaseError,
+  isEnded,
   isLockTimeout,
   lockOverdue,
   moveDue,
   type Overdue,
   type Runner,
   readOverdue,
-  type Store,
   turnCommit,
   type WorkCommit,
 } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
-import type { EngineEvents } from '../engine-events.js';
-import type { EngineOptions } from '../engine-options.js';
+import type { WorkerParts } from '../engine-options.js';
 import { cancelledError, timeoutError } from '../error-data.js';
-import type { Runtime } from '../runtime.js';
 import { parentOf } from '../tasks/task-commits.js';
-import type { Doorbell } from './doorbell.js';
 import { Loop } from './loop.js';
+import type { Wakeup } from './wakeup.js';
 
 const BATCH = 1_000;
 const OVERDUE_BATCH = 100;
@@ -31,17 +29,17 @@ const CHILDREN_CANCELLED = 'Its total timeout ended it together with the childre
 
 /** The timer loop of one worker. Every worker has one; rows that another is moving are skipped. */
 export class TimerLoop extends Loop {
-  /** Smaller than usual after the server has cancelled a move: it may be too large for the time that it is allowed. */
+  /** Smaller than usual after the server has cancelled a move: that one may have been too large for the statement timeout. */
   private batch = BATCH;
 
   constructor(
-    private readonly parts: { store: Store; workerId: string; options: EngineOptions; events: EngineEvents; runtime: Runtime },
-    bell: Doorbell,
+    parts: WorkerParts,
+    wakeup: Wakeup,
     private readonly announcer: Announcer,
   ) {
-    super('timers', parts.options.pollMs, parts.store.link(), bell, parts.events);
-    // Scheduled by another process. What this worker schedules rings the bell when it is written.
-    this.subscriptions.push(parts.store.hints.on('timer', () => bell.ring()));
+    super('timers', parts.options.pollMs, parts.store.link(), wakeup, parts);
+    // Scheduled by another process. What this worker schedules wakes the loop when it is written.
+    this.subscriptions.push(parts.store.hints.on('timer', () => wakeup.trigger()));
   }
 
   protected override async pass(): Promise<number> {
@@ -51,7 +49,7 @@ export class TimerLoop extends Loop {
     const full = moved >= this.batch;
     this.batch = Math.min(BATCH, this.batch * 2);
     if (full || moreOverdue) return 0;
-    if (nextInMs !== null) this.bell.ringWithin(nextInMs);
+    if (nextInMs !== null) this.wakeup.triggerWithin(nextInMs);
     return this.parts.options.pollMs;
   }
 
@@ -65,12 +63,11 @@ export class TimerLoop extends Loop {
   private async actOnOverdue(): Promise<boolean> {
     const overdue = await readOverdue(this.link, OVERDUE_BATCH);
     let settled = 0;
-    const idle = overdue.filter((row) => isMoot(row));
-    if (idle.length > 0) await dropScheduled(this.link, idle);
-    settled += idle.length;
-    for (const row of overdue.filter((one) => !isMoot(one))) {
-      const isEnded = (await this.endAt(this.link, row)) || (await this.endLocked(row));
-      if (isEnded) {
+    const obsolete = overdue.filter((row) => isObsolete(row));
+    if (obsolete.length > 0) await dropScheduled(this.link, obsolete);
+    settled += obsolete.length;
+    for (const row of overdue.filter((one) => !isObsolete(one))) {
+      if ((await this.endAt(this.link, row)) || (await this.endLocked(row))) {
         settled++;
         this.announcer.endedByTimer(row, statusOf(row));
       }
@@ -81,7 +78,7 @@ export class TimerLoop extends Loop {
 
   private async endAt(db: Runner, row: Overdue): Promise<boolean> {
     const { workerId, runtime } = this.parts;
-    const { tasks, turns } = await commitWork(db, endOf(row, workerId, runtime.wallNow()));
+    const { tasks, turns } = await commitWork(db, { ...endOf(row, workerId), fence: runtime.newFence() });
     return tasks[0] || turns[0];
   }
 
@@ -90,7 +87,7 @@ export class TimerLoop extends Loop {
     try {
       return await this.parts.store.db.transaction(async (tx) => {
         const now = await lockOverdue(tx, row);
-        return now !== undefined && !isMoot(now) && this.endAt(tx, now);
+        return now !== undefined && !isObsolete(now) && this.endAt(tx, now);
       });
     } catch (error) {
       if (isLockTimeout(error)) return false;
@@ -99,8 +96,8 @@ export class TimerLoop extends Loop {
   }
 }
 
-function isMoot(row: Overdue): boolean {
-  const over = row.type === null || ['completed', 'failed', 'cancelled'].includes(row.status);
+function isObsolete(row: Overdue): boolean {
+  const over = row.type === null || isEnded(row.status);
   return over || (row.kind === 'start' && row.started) || (row.kind === 'grace' && !row.cancelled);
 }
 
@@ -109,11 +106,11 @@ function statusOf(row: Overdue): 'cancelled' | 'failed' {
   return row.kind === 'grace' || row.cancelled ? 'cancelled' : 'failed';
 }
 
-function endOf(row: Overdue, workerId: string, now: number): WorkCommit {
+function endOf(row: Overdue, workerId: string): WorkCommit {
   const status = statusOf(row);
   const error = JSON.stringify(errorOf(row));
   const parent = parentOf(row);
-  const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: now };
+  const base = { id: row.id, bucket: row.bucket, fence: row.fence, error, parent, startedAt: row.now };
   if (row.type === 'task') {
     const task = { ...base, status, attempts: row.attempts, clearSchedule: true };
     return { workerId, tasks: [task], turns: [], claims: [], onlyUnstarted: row.kind === 'start' };
@@ -122,12 +119,12 @@ function endOf(row: Overdue, workerId: string, now: number): WorkCommit {
     ...base,
     status,
     cancelled: status === 'cancelled',
-    // Its children are of no use any more. A run that failed keeps its state, for a retry; but one whose children are cancelled
-    // could only be told so: a cancelled child workflow has lost its state and cannot be run again under its number.
+    // Its children are no longer needed. A run that failed keeps its state, for a retry; but if its children are cancelled, a retry
+    // could only fail again: a cancelled child workflow has lost its state and cannot be run again under its number.
     note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
     cascade: true,
     state: { action: status === 'failed' ? 'leave' : 'drop' },
-    // A child that counts a group down at this moment wakes nobody: the end of the groups does.
+    // A child that counts a group down at this moment does not wake the run: the end of the groups does.
     remaining: status === 'failed' ? undefined : null,
   });
   return { workerId, tasks: [], turns: [turn], claims: [] };

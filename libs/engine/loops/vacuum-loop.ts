@@ -1,31 +1,29 @@
 // Keeps the queue tables clean while there is load; does nothing while there is none.
 
-import { mayVacuum, type Runner, type Store, vacuumQueues } from '../../store/index.js';
+import { mayVacuum, type Runner, vacuumQueues } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
-import type { EngineEvents } from '../engine-events.js';
-import type { Runtime } from '../runtime.js';
-import { Doorbell } from './doorbell.js';
+import type { WorkerParts } from '../engine-options.js';
 import { Loop } from './loop.js';
+import { Wakeup } from './wakeup.js';
 
-// Below this many finished executions since the last time there is nothing worth cleaning.
-const WORTH_IT = 500;
-// How many intervals to leave it to another worker that is vacuuming.
-const LEFT_TO_OTHERS = 10;
+// With fewer finished executions since the last time a vacuum is not worth its cost.
+const LEAST_WRITTEN = 500;
+// How many intervals to wait while another worker vacuums.
+const OTHERS_INTERVALS = 10;
 const RETRY_MS = 5_000;
 
 export class VacuumLoop extends Loop {
-  private may: boolean | undefined;
+  private isOwner: boolean | undefined;
   private cleanedAt = 0;
 
   constructor(
-    store: Store,
-    private readonly asking: Runner,
+    parts: WorkerParts,
+    /** Takes the lock that only one worker can hold. */
+    private readonly lockLink: Runner,
     private readonly everyMs: number,
     private readonly committer: Committer,
-    events: EngineEvents,
-    runtime: Runtime,
   ) {
-    super('vacuum', everyMs, store.link(), new Doorbell(runtime), events);
+    super('vacuum', everyMs, parts.store.link(), new Wakeup(parts.runtime), parts);
   }
 
   override start(): void {
@@ -34,16 +32,16 @@ export class VacuumLoop extends Loop {
 
   protected override async pass(): Promise<number> {
     const { everyMs, committer } = this;
-    if (committer.written - this.cleanedAt < WORTH_IT) return everyMs;
-    this.may ??= await mayVacuum(this.asking);
-    if (!this.may) {
+    if (committer.written - this.cleanedAt < LEAST_WRITTEN) return everyMs;
+    this.isOwner ??= await mayVacuum(this.lockLink);
+    if (!this.isOwner) {
       // Only an owner's VACUUM does anything. `doctor` reports it, and autovacuum still runs.
       this.running = false;
       return everyMs;
     }
     this.cleanedAt = committer.written;
-    const done = await vacuumQueues(this.asking, this.link);
-    return done ? everyMs : everyMs * (1 + LEFT_TO_OTHERS);
+    const done = await vacuumQueues(this.lockLink, this.link);
+    return done ? everyMs : everyMs * (1 + OTHERS_INTERVALS);
   }
 
   protected override retryAfterMs(): number {

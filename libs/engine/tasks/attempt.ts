@@ -5,22 +5,22 @@ import { createCompletionToken, isDatabaseError, reportProgress, rootOf } from '
 import type { EngineLogger, WorkerParts } from '../engine-options.js';
 import { cancelledError, timeoutError } from '../error-data.js';
 import { NonRetryableError } from '../errors.js';
-import { OutOfReachError } from '../out-of-reach.js';
 import { toJsonText } from '../payload.js';
 import { sleep, type Timer } from '../runtime.js';
-import type { HeldItem, StopReason } from '../work/held-work.js';
+import { UnreachableError } from '../unreachable.js';
+import type { HeldItem, Stoppable, StopReason } from '../work/held-work.js';
 import type { TaskPolicy } from './runnable-task.js';
 import type { TaskContext, TaskLogger } from './task-context.js';
 
-// No timer can be set for longer; no process lives that long either.
+// No timer can be set for longer, and no process runs that long.
 const LONGEST_MS = 2_147_483_647;
 // Between two tries to write a heartbeat that could not be written.
-const FIRST_TRY_AGAIN_MS = 100;
-const LAST_TRY_AGAIN_MS = 1_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 1_000;
 
-export class Attempt {
+export class Attempt implements Stoppable {
   stopped: StopReason | undefined;
-  /** Set as soon as the task asks for a token: from then on its return is not its end. */
+  /** Set as soon as the task asks for a token: from then on the task does not end when it returns. */
   handOver: Promise<string> | undefined;
   readonly controller = new AbortController();
   private timer: Timer | undefined;
@@ -28,7 +28,7 @@ export class Attempt {
   private aborted: Error | undefined;
   private ended = false;
   /** How often the task has called `heartbeat`, and the end of the last such call. */
-  private beats = 0;
+  private heartbeats = 0;
   private reported: Promise<void> = Promise.resolve();
   /** The latest progress that is not written yet. */
   private unwritten: { progress: string } | undefined;
@@ -39,18 +39,15 @@ export class Attempt {
     readonly parts: WorkerParts,
   ) {}
 
-  /** Calls the task. It may ignore its signal; the attempt ends all the same, and what the task does later is ignored. */
+  /** Calls the task. It may ignore its signal; the attempt ends anyway, and what the task does later is ignored. */
   race(call: () => unknown): unknown {
     const { item, policy } = this;
-    // Taken away before it began (the worker was declared dead, or gave its work back): another worker runs it.
+    // Lost before it began (the worker was declared dead, or gave its work back): another worker runs it.
     if (item.dropped) {
       this.stopped = 'lost';
       return undefined;
     }
-    item.stop = (reason) => {
-      this.stopped = reason;
-      this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
-    };
+    item.running = this;
     if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
       const { timeoutMs } = policy;
       this.timer = this.parts.runtime.setTimer(timeoutMs, () =>
@@ -67,10 +64,16 @@ export class Attempt {
     });
   }
 
+  /** Ends the attempt early: its signal is aborted, and its outcome is dropped. */
+  stop(reason: StopReason): void {
+    this.stopped = reason;
+    this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
+  }
+
   end(): void {
     this.timer?.cancel();
     this.ended = true;
-    this.item.stop = undefined;
+    this.item.running = undefined;
   }
 
   context(manager: unknown): TaskContext {
@@ -86,18 +89,18 @@ export class Attempt {
   async heartbeat(progress: unknown): Promise<void> {
     const text = toJsonText(progress, 'The progress', this.parts.options);
     if (text !== undefined) this.unwritten = { progress: text };
-    const beat = ++this.beats;
-    // One after the other: an older progress must not be written over a newer one.
-    const reported = this.reported.then(() => this.report(beat));
+    const number = ++this.heartbeats;
+    // One after the other: older progress must not be written over newer progress.
+    const reported = this.reported.then(() => this.report(number));
     this.reported = reported.catch(() => undefined);
     return reported;
   }
 
-  private async report(beat: number): Promise<void> {
-    for (let waitMs = FIRST_TRY_AGAIN_MS; beat === this.beats && !this.ended; waitMs = Math.min(waitMs * 2, LAST_TRY_AGAIN_MS)) {
+  private async report(number: number): Promise<void> {
+    for (let waitMs = FIRST_RETRY_MS; number === this.heartbeats && !this.ended; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const { unwritten } = this;
       try {
-        if (!(await reportProgress(this.parts.store.db, this.item, unwritten?.progress))) this.item.stop?.('lost');
+        if (!(await reportProgress(this.parts.store.db, this.item, unwritten?.progress))) this.item.running?.stop('lost');
         if (this.unwritten === unwritten) this.unwritten = undefined;
         return;
       } catch (error) {
@@ -121,11 +124,12 @@ export class Attempt {
   }
 
   private async makeToken(): Promise<string> {
-    const token = await createCompletionToken(this.parts.store.db, this.item).catch((error: unknown) => {
-      throw isDatabaseError(error) ? error : new OutOfReachError('The completion token could not be stored', error);
+    const { store, runtime } = this.parts;
+    const token = await createCompletionToken(store.db, this.item, runtime.newSecret()).catch((error: unknown) => {
+      throw isDatabaseError(error) ? error : new UnreachableError('The completion token could not be stored', error);
     });
     if (token === undefined) {
-      this.item.stop?.('lost');
+      this.item.running?.stop('lost');
       throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
     }
     return token;
@@ -139,7 +143,7 @@ export class Attempt {
   }
 }
 
-// The value itself is refused (a NUL in a string that is to be jsonb): it would be refused the next time too.
+// PostgreSQL refuses the value itself (a NUL in a string that is to be jsonb), and would refuse it the next time too.
 function isUnstorable(error: unknown): boolean {
   return isDatabaseError(error) && error.code?.startsWith('22') === true;
 }

@@ -3,17 +3,17 @@
 import type { ExecutionOptions } from '../../store/index.js';
 import type { TaskPolicy } from './runnable-task.js';
 
-/** The policy of one execution: what its start asked for, else what the task declares. */
-export function policyOf(declared: TaskPolicy, asked: ExecutionOptions | null): TaskPolicy {
-  if (!asked) return declared;
+/** The policy of one execution: what was given at its start, otherwise what the task declares. */
+export function policyOf(declared: TaskPolicy, given: ExecutionOptions | null): TaskPolicy {
+  if (!given) return declared;
   return {
     ...declared,
-    timeoutMs: asked.timeoutMs ?? declared.timeoutMs,
-    maxAttempts: asked.retry?.maxAttempts ?? declared.maxAttempts,
-    backoff: asked.retry?.backoff ?? declared.backoff,
-    delayMs: asked.retry?.delayMs ?? declared.delayMs,
-    maxDelayMs: asked.retry?.maxDelayMs ?? declared.maxDelayMs,
-    jitter: asked.retry?.jitter ?? declared.jitter,
+    timeoutMs: given.timeoutMs ?? declared.timeoutMs,
+    maxAttempts: given.retry?.maxAttempts ?? declared.maxAttempts,
+    backoff: given.retry?.backoff ?? declared.backoff,
+    delayMs: given.retry?.delayMs ?? declared.delayMs,
+    maxDelayMs: given.retry?.maxDelayMs ?? declared.maxDelayMs,
+    jitter: given.retry?.jitter ?? declared.jitter,
   };
 }
 
@@ -26,7 +26,7 @@ export function nextDelay(policy: TaskPolicy, failed: number, error: unknown, ra
   return policy.jitter ? delay * (0.5 + random() / 2) : delay;
 }
 
-// By name as well as by class: the app may carry a second copy of this package.
+// By name, not by class: the app may have a second copy of this package.
 function isFinal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { name?: unknown }).name === 'NonRetryableError';
 }

@@ -1,4 +1,4 @@
-// What a task method receives beside its input.
+// What a task method receives besides its input.
 
 import type { EntityManager } from 'typeorm';
 
@@ -16,14 +16,14 @@ export interface TaskContext {
   readonly maxAttempts: number;
   /** Stable across attempts, crashes and workers: hand it to the outside world to make calls idempotent. */
   readonly idempotencyKey: string;
-  /** Fires on cancel, timeout, shutdown, and when this worker was declared dead. `signal.reason` says which. */
+  /** Fires on cancel, timeout, shutdown, and when this worker was declared dead. `signal.reason` is the cause. */
   readonly signal: AbortSignal;
   /** Logs with the execution's id and name in front. */
   readonly logger: TaskLogger;
   /**
-   * Says that the task is alive and how far it is; resets its crash count. `progress` is any JSON value. Resolves when it is
-   * stored. It does not reject because the database cannot be reached: then it is tried again until it is stored, a newer
-   * heartbeat takes its place, or the attempt is over.
+   * Reports that the task is alive and how far it is; resets its crash count. `progress` is any JSON value. Resolves when it is
+   * stored. It does not reject when the database cannot be reached: it is tried again until it is stored, a newer
+   * heartbeat replaces it, or the attempt is over.
    */
   heartbeat(progress?: unknown): Promise<void>;
   /** The progress that the last attempt reported, if any. */
@@ -32,7 +32,7 @@ export interface TaskContext {
   readonly manager: EntityManager;
   /**
    * Hands the task over to the outside: the method may return, and the task ends when someone calls
-   * `CompletionService.complete(token, …)` or `.fail(token, …)`. Await it: the token is what the promise gives, shown once
+   * `CompletionService.complete(token, …)` or `.fail(token, …)`. Await it: the promise resolves with the token, which is shown once
    * and stored only as a hash.
    */
   completeLater(): Promise<string>;

@@ -1,13 +1,13 @@
-// Runs claimed tasks and writes what they came to. A parent whose VM is in memory moves in the same commit.
+// Runs claimed tasks and writes their results. A parent whose VM is in memory moves in the same commit.
 
 import { markStarted, type TaskCommit } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
 import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import { OUT_OF_REACH_MS, type OutOfReachError } from '../out-of-reach.js';
 import type { FusedStep } from '../turns/fused-step.js';
 import type { TurnWriter } from '../turns/turn-writer.js';
+import { UNREACHABLE_RETRY_MS, type UnreachableError } from '../unreachable.js';
 import type { GiveBack } from '../work/give-back.js';
 import type { HeldItem, HeldWork } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
@@ -15,13 +15,13 @@ import type { Slots } from '../work/slots.js';
 import type { RunnableTask } from './runnable-task.js';
 import { TaskRunner } from './task-runner.js';
 
-// More than run here at one time; the counts of older ones may start over.
-const MOST_CUT_OFF = 10_000;
+// More than run here at one time; older counts may start again.
+const MOST_COUNTED = 10_000;
 
 export class TaskLane {
   private readonly runner: TaskRunner;
-  /** How often in a row each task lost the database while it ran here. */
-  private readonly cutOff = new Map<string, number>();
+  /** How often in a row each task lost its connection to the database while it ran here. */
+  private readonly lostConnections = new Map<string, number>();
 
   constructor(
     private readonly parts: WorkerParts,
@@ -77,9 +77,9 @@ export class TaskLane {
     this.slots.release('task');
     this.guard.settle(item);
     if (item.dropped || !this.held.has(item)) return;
-    const outOfReach = 'commit' in outcome && outcome.outOfReach;
-    if (outOfReach && this.mayBeOutage(item, outOfReach)) return void (await this.giveBack.later([item], OUT_OF_REACH_MS));
-    this.cutOff.delete(item.id);
+    const unreachable = 'commit' in outcome && outcome.unreachable;
+    if (unreachable && this.mayBeOutage(item, unreachable)) return void (await this.giveBack.later([item], UNREACHABLE_RETRY_MS));
+    this.lostConnections.delete(item.id);
     if ('written' in outcome) {
       this.announcer.taskEnded(item, 'completed');
       return this.giveBack.end(item);
@@ -88,8 +88,8 @@ export class TaskLane {
     if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled') await this.giveBack.now([item]);
   }
 
-  // A task that may wait only so long for its start is marked as started before it runs: from then on the timer cannot end it as
-  // one that never ran. Only such tasks pay for this write, and only for the first attempt.
+  // A task with a start timeout is marked as started before it runs: from then on the timer cannot end it as
+  // one that never ran. Only such tasks need this write, and only before the first attempt.
   private async begin(item: HeldItem): Promise<boolean> {
     const { store, events } = this.parts;
     try {
@@ -104,14 +104,14 @@ export class TaskLane {
 
   // An outage of the database is not the fault of a transactional task: nothing took effect, and no attempt is counted. But a task
   // may also be the reason why its connection is lost, again and again; then its attempts count like any others.
-  private mayBeOutage(item: HeldItem, error: OutOfReachError): boolean {
-    const { cutOff, parts } = this;
+  private mayBeOutage(item: HeldItem, error: UnreachableError): boolean {
+    const { lostConnections, parts } = this;
     parts.events.emit({ type: 'problem', where: `task ${item.name} ${item.id}`, error });
     if (!error.began) return true;
-    const times = (cutOff.get(item.id) ?? 0) + 1;
+    const times = (lostConnections.get(item.id) ?? 0) + 1;
     if (times > parts.options.maxCrashes) return false;
-    cutOff.set(item.id, times);
-    for (const id of cutOff.keys()) if (cutOff.size > MOST_CUT_OFF) cutOff.delete(id);
+    lostConnections.set(item.id, times);
+    for (const id of lostConnections.keys()) if (lostConnections.size > MOST_COUNTED) lostConnections.delete(id);
     return true;
   }
 

@@ -1,10 +1,10 @@
-// Runs one attempt of a task: gives it its context, limits its time, and turns what it did into something to be written.
+// Runs one attempt of a task: gives it its context, limits its time, and turns its outcome into something to be written.
 
 import type { TaskCommit } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { toErrorData } from '../error-data.js';
-import { OutOfReachError } from '../out-of-reach.js';
 import { toJsonText } from '../payload.js';
+import { UnreachableError } from '../unreachable.js';
 import type { HeldItem, StopReason } from '../work/held-work.js';
 import { Attempt } from './attempt.js';
 import { nextDelay, policyOf } from './retry-policy.js';
@@ -13,10 +13,10 @@ import { completed, failed, handedOver } from './task-commits.js';
 import { transactionally } from './transactional-task.js';
 
 /**
- * What an attempt came to: something to be written, nothing because its own transaction has written it, or nothing because it was
- * stopped. `outOfReach`: the connection was lost during the attempt; the commit is what to write if the task itself is the cause.
+ * The outcome of an attempt: something to be written, nothing because its own transaction has written it, or nothing because it was
+ * stopped. `unreachable`: the connection was lost during the attempt; the commit is what to write if the task itself is the cause.
  */
-export type AttemptOutcome = { commit: TaskCommit; outOfReach?: OutOfReachError } | { written: true } | { stopped: StopReason };
+export type AttemptOutcome = { commit: TaskCommit; unreachable?: UnreachableError } | { written: true } | { stopped: StopReason };
 
 export class TaskRunner {
   constructor(private readonly parts: WorkerParts) {}
@@ -38,7 +38,7 @@ export class TaskRunner {
     } catch (error) {
       if (committed.done) return { written: true };
       if (attempt.stopped) return { stopped: attempt.stopped };
-      return { commit: this.failed(item, policy, error), ...(error instanceof OutOfReachError ? { outOfReach: error } : {}) };
+      return { commit: this.failed(item, policy, error), ...(error instanceof UnreachableError ? { unreachable: error } : {}) };
     } finally {
       attempt.end();
     }
@@ -63,7 +63,7 @@ export class TaskRunner {
     return failed(item, data, attempts, isRefusedResult(data) ? undefined : this.nextDelay(item, policy, attempts, error));
   }
 
-  // A `retryOn` of the app that throws has decided nothing: the task is retried as without it, and the log says so.
+  // If a `retryOn` of the app throws, the task is retried as if it had none, and the error is logged.
   private nextDelay(item: HeldItem, policy: TaskPolicy, attempts: number, error: unknown): number | undefined {
     const { logger, runtime } = this.parts;
     try {
@@ -91,7 +91,7 @@ function parse(input: string | null): unknown {
   return input === null ? undefined : JSON.parse(input);
 }
 
-// A result that cannot be stored will not be storable the next time either.
+// A result that cannot be stored cannot be stored the next time either.
 function isRefusedResult(error: unknown): boolean {
   return typeof (error as { code?: unknown })?.code === 'string' && /^RHYTHM_PAYLOAD/.test((error as { code: string }).code);
 }

@@ -1,9 +1,9 @@
 // Runs a transactional task: its writes, its result and the wake-up of its workflow commit together, or not at all.
 
-import { boundIdle, commitWork, isLockTimeout, joinTransaction, stillConnected, wasAnswered } from '../../store/index.js';
+import { commitWork, isLockTimeout, isServerError, joinTransaction, limitWaits, stillConnected } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
-import { OutOfReachError } from '../out-of-reach.js';
 import { toJsonText } from '../payload.js';
+import { UnreachableError } from '../unreachable.js';
 import type { HeldItem } from '../work/held-work.js';
 import { completed } from './task-commits.js';
 
@@ -14,7 +14,7 @@ import { completed } from './task-commits.js';
 const LONGEST_SILENT_MS = 10_000;
 const SHORTEST_SILENT_MS = 1_000;
 
-function boundsOf(deadAfterMs: number): { silentMs: number; lockMs: number } {
+function waitLimits(deadAfterMs: number): { silentMs: number; lockMs: number } {
   const silentMs = Math.max(SHORTEST_SILENT_MS, Math.min(LONGEST_SILENT_MS, deadAfterMs / 3));
   return { silentMs, lockMs: silentMs / 2 };
 }
@@ -38,30 +38,31 @@ export async function transactionally(
   call: (manager: unknown) => Promise<unknown>,
   committed: { done: boolean },
 ): Promise<unknown> {
-  const { appDataSource, store, options, workerId } = parts;
+  const { appDataSource, store, options, workerId, runtime } = parts;
   if (!appDataSource) throw new Error(`Task "${item.name}" is transactional, but this worker has no DataSource of the app.`);
   let stage: 'begin' | 'task' | 'commit' = 'begin';
   try {
     await appDataSource.transaction(async (manager) => {
       stage = 'task';
       const value = await call(manager).catch(async (error: unknown) => {
-        // What a task throws does not say whether its connection lives; the connection does.
-        throw (await stillConnected(manager)) ? error : new OutOfReachError('The connection was lost in the transaction', error);
+        // Whether the connection works cannot be read from what the task throws; the connection itself is asked.
+        throw (await stillConnected(manager)) ? error : new UnreachableError('The connection was lost in the transaction', error);
       });
       if (item.dropped) throw new ClaimLostError(item.id);
       const output = toJsonText(value, `The result of task "${item.name}"`, options);
       const db = await joinTransaction(manager, store.schema);
       stage = 'commit';
-      await boundIdle(db, boundsOf(options.deadAfterMs));
-      const { tasks } = await commitWork(db, { workerId, tasks: [completed(item, output)], turns: [], claims: [] });
+      await limitWaits(db, waitLimits(options.deadAfterMs));
+      const work = { workerId, tasks: [completed(item, output)], turns: [], claims: [], fence: runtime.newFence() };
+      const { tasks } = await commitWork(db, work);
       if (!tasks[0]) throw new ClaimLostError(item.id);
     });
   } catch (error) {
-    if (stage === 'begin') throw new OutOfReachError('The transaction could not begin', error, { began: false });
-    // Somebody held the rows of the fenced write for too long. The task has done nothing wrong, and nothing of it has an effect.
-    if (stage === 'commit' && isLockTimeout(error)) throw new OutOfReachError('The result could not be written', error, { began: false });
-    if (stage === 'task' || error instanceof ClaimLostError || wasAnswered(error)) throw error;
-    throw new OutOfReachError('The connection was lost at the end of the transaction', error);
+    if (stage === 'begin') throw new UnreachableError('The transaction could not begin', error, { began: false });
+    // Another transaction held the rows of the fenced write for too long. The task is not at fault, and nothing of it takes effect.
+    if (stage === 'commit' && isLockTimeout(error)) throw new UnreachableError('The result could not be written', error, { began: false });
+    if (stage === 'task' || error instanceof ClaimLostError || isServerError(error)) throw error;
+    throw new UnreachableError('The connection was lost at the end of the transaction', error);
   }
   committed.done = true;
   return undefined;

@@ -13,7 +13,7 @@ import type { CachedRun, VmCache } from './vm-cache.js';
 
 // With fewer steps kept a turn may drop the very step that it is fused with.
 const LEAST_STEPS = 4;
-// Each stored signal is compared with those that are known; with more of them it is cheaper to read the database.
+// Each stored signal is compared with the known ones; with more of them it is cheaper to read the database.
 const MOST_KNOWN_SIGNALS = 32;
 const NO_SIGNALS: readonly number[] = [];
 
@@ -63,7 +63,7 @@ export class FusedStep {
         signals: parent.signals.length === 0 ? NO_SIGNALS : parent.signals.map(({ seq }) => seq),
       };
       // A failing turn needs its events stored, and a step that its own turn drops must be written first: both take two commits.
-      if (commit.status === 'failed' || commit.forget.includes(item.id)) return undefined;
+      if (commit.status === 'failed' || commit.oldSteps.includes(item.id)) return undefined;
       outcome.run = run;
       return outcome;
     } catch (error) {

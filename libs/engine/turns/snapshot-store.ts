@@ -9,16 +9,16 @@ export interface SnapshotStore {
   readonly thresholdBytes: number;
   /**
    * Stores a state before its turn commits, and resolves with the reference that the row keeps. Every call has a name of its own,
-   * safe as a file or object name: two workers may run the same turn, and the loser must not overwrite what the winner's row names.
+   * safe as a file or object name: two workers may run the same turn, and the loser must not overwrite the state that the winner's row refers to.
    */
   put(name: string, snapshot: string): Promise<string>;
   /**
-   * Reads a state, as soon as its `put` has resolved, from every process. Resolves with `undefined` when the store knows that it
-   * has no such state: its run then fails, and a retry goes on once the state is there again. Rejects when it cannot be read
-   * now: its run waits, says so in its `note`, and looks again after 1 s, 2 s, 4 s … and then every minute.
+   * Reads a state, as soon as its `put` has resolved, from every process. Resolves with `undefined` when the store is certain
+   * that it has no such state: its run then fails, and a retry continues once the state is there again. Rejects when it cannot be
+   * read now: its run waits, with a `note` about it, and is tried again after 1 s, 2 s, 4 s … and then every minute.
    */
   get(reference: string): Promise<string | undefined>;
-  /** Called after the commit that replaced it, or that it was made for in vain; may be called twice. */
+  /** Called when the state was replaced, or when the turn that it was made for was not written; may be called twice. */
   remove(reference: string): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export class FileSnapshotStore implements SnapshotStore {
       return await readFile(join(this.folder, reference), 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      // Without the folder itself (a volume that is not mounted) nothing is known of what is in it.
+      // Without the folder itself (a volume that is not mounted) its content is unknown.
       await stat(this.folder);
       return undefined;
     }

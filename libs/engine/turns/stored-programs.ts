@@ -6,7 +6,7 @@ import { REAL_RUNTIME, type Runtime } from '../runtime.js';
 import { AllowLists } from './allow-lists.js';
 import type { ProgramLoader, RunnableProgram } from './programs.js';
 
-/** The workflows that this process was given. */
+/** The workflows that this process has loaded. */
 export interface LoadedFlows {
   get(name: string): { version: string; program: Program; allow: FlowAllowList | undefined } | undefined;
 }
@@ -45,7 +45,7 @@ export class StoredPrograms implements ProgramLoader {
     return runnable;
   }
 
-  // A process that has the flow loaded starts its own text; otherwise the version that is current in the database.
+  // A process that has the flow loaded starts its own source; otherwise the version that is current in the database.
   async resolve(name: string): Promise<string | undefined> {
     const loaded = this.flows.get(name);
     if (loaded) return loaded.version;
@@ -60,7 +60,7 @@ export class StoredPrograms implements ProgramLoader {
     return this.allowLists.of(name, version);
   }
 
-  // The text of a version may have been compiled by another release: its state fits only the program it was taken of.
+  // The source of a version may have been compiled by another release: a state fits only the program it was taken of.
   private async find(name: string, version: string, fingerprint: string | undefined): Promise<Program | undefined> {
     const loaded = this.flows.get(name);
     if (loaded?.version === version && (fingerprint ?? loaded.program.fingerprint) === loaded.program.fingerprint) return loaded.program;

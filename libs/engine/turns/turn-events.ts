@@ -7,7 +7,7 @@ import { cancelledError } from '../error-data.js';
 /** The sequence number of an event that exists in memory only and was never stored. */
 export const IN_MEMORY = 0;
 
-/** Stored events as the VM takes them, in their order. A second cancel is left out: the run knows. */
+/** Stored events as the VM takes them, in their order. A second cancel is left out: the run has received one already. */
 export function toFlowEvents(stored: readonly StoredEvent[], wasCancelled: boolean): { events: FlowEvent[]; signals: StoredEvent[] } {
   const events: FlowEvent[] = [];
   const signals: StoredEvent[] = [];

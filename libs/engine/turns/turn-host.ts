@@ -1,4 +1,4 @@
-// What a turn sees of the world around it: the time, randomness, and the facts of its execution.
+// What a turn gets from outside: the time, randomness, and the facts of its execution.
 
 import type { FlowContext, FlowHost } from '../../flow/index.js';
 import { rootOf } from '../../store/index.js';

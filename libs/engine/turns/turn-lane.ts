@@ -1,13 +1,12 @@
-// Looks at claimed runs: loads their state and events, runs their turns, and writes what they came to.
+// Advances claimed runs: loads their state and events, runs their turns, and writes the outcome.
 
 import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
-import { factsOf } from '../execution-facts.js';
-import { OUT_OF_REACH_MS, OutOfReachError, SnapshotsOutOfReachError } from '../out-of-reach.js';
 import { cancelled } from '../tasks/task-commits.js';
 import type { TaskLane } from '../tasks/task-lane.js';
+import { SnapshotStoreUnreachableError, UNREACHABLE_RETRY_MS, UnreachableError } from '../unreachable.js';
 import type { GiveBack } from '../work/give-back.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
@@ -18,14 +17,14 @@ import type { TurnRunner } from './turn-runner.js';
 import type { TurnWriter } from './turn-writer.js';
 import type { VmCache } from './vm-cache.js';
 
-// Runs whose state cannot be reached are looked at after 1 s, 2 s, 4 s … and then as often as this.
+// A run whose state cannot be reached is tried again after 1 s, 2 s, 4 s … and then at this interval.
 const LONGEST_STATE_WAIT_MS = 60_000;
-// More than wait at one time; the counts of older ones may start over.
-const MOST_UNREACHED = 10_000;
+// More than wait at one time; older counts may start again.
+const MOST_COUNTED = 10_000;
 
 export class TurnLane {
   /** How often in a row the state of each run could not be reached from here. */
-  private readonly unreached = new Map<string, number>();
+  private readonly failedReads = new Map<string, number>();
 
   constructor(
     private readonly parts: WorkerParts,
@@ -41,8 +40,8 @@ export class TurnLane {
     private readonly tasks: TaskLane,
   ) {}
 
-  /** Runs that have events, and tasks whose events must be read before they run. */
-  async look(items: HeldItem[]): Promise<void> {
+  /** Advances runs, and reads the events of tasks that were woken. */
+  async run(items: HeldItem[]): Promise<void> {
     const states = new Map<string, TurnState>();
     for (const item of items) {
       const run = item.type === 'workflow' ? this.cache.take(item.id, item.fence) : undefined;
@@ -50,7 +49,7 @@ export class TurnLane {
       if (run && !run.grouped) states.set(item.id, { cached: run });
     }
     const toLoad = items.filter((item) => item.type === 'workflow' && !states.has(item.id));
-    // Tasks that run after the look keep their slots.
+    // Tasks that run after their events were read keep their slots.
     const toRun = items.filter((item) => item.run).length;
     this.slots.acquire('turn', items.length);
     this.slots.acquire('reserved', toRun);
@@ -77,15 +76,15 @@ export class TurnLane {
     if (failure) await this.loadLater(items, failure.error);
   }
 
-  // The reply that the server refuses may be too large, or the problem may lie in one run: they are looked at one by one, and one
-  // that cannot be loaded alone waits a moment.
+  // The reply may be too large for the server, or the problem may lie in one run: they are loaded one by one, and one that cannot be
+  // loaded alone waits a moment.
   private async loadLater(items: HeldItem[], error: unknown): Promise<void> {
     if (isDatabaseError(error) && items.length > 1) {
-      for (const item of items) await this.look([item]);
+      for (const item of items) await this.run([item]);
       return;
     }
     for (const item of items) this.guard.settle(item);
-    if (isDatabaseError(error)) await this.giveBack.later(items, OUT_OF_REACH_MS);
+    if (isDatabaseError(error)) await this.giveBack.later(items, UNREACHABLE_RETRY_MS);
     else await this.giveBack.now(items);
   }
 
@@ -99,24 +98,22 @@ export class TurnLane {
   }
 
   private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
-    const { events } = this.parts;
     if (item.dropped) return;
     const cancel = stored.find((event) => event.kind === 'cancel');
-    // A paused run moves only for a cancel, and so does one whose time has not come: the resume and the timer wake them. A run that
-    // was removed needs nothing, not even its events.
-    const rests = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
+    // A paused run moves only for a cancel, and so does one whose start time has not come: the resume and the timer wake them. The
+    // events of a run that was removed are deleted.
+    const mustWait = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
     if (!state) await this.giveBack.dropLateEvents([item.id]);
-    if (!state || (rests && !cancel)) return void this.giveBack.end(item);
-    if (events.hasListeners('resumed')) events.emit({ type: 'resumed', ...factsOf(item) });
+    if (!state || (mustWait && !cancel)) return void this.giveBack.end(item);
     try {
       const outcome = await this.runner.run(item, state, stored);
       this.guard.settle(item);
-      this.unreached.delete(item.id);
+      this.failedReads.delete(item.id);
       void this.write(item, outcome);
     } catch (error) {
       this.problem(`turn of ${item.id}`, error);
-      if (error instanceof SnapshotsOutOfReachError) this.waitForState(item, error);
-      else if (error instanceof OutOfReachError) void this.giveBack.later([item], OUT_OF_REACH_MS);
+      if (error instanceof SnapshotStoreUnreachableError) this.waitForState(item, error);
+      else if (error instanceof UnreachableError) void this.giveBack.later([item], UNREACHABLE_RETRY_MS);
       else void this.committer.submit(failedWork(item, error));
     }
   }
@@ -137,18 +134,18 @@ export class TurnLane {
     return !cancel && item.run;
   }
 
-  // The guard let it pass without a check, because reading its events runs nothing of it; now it is checked.
+  // The guard admitted it without a check, because reading its events runs nothing of it; now it is checked.
   private async runTask(item: HeldItem): Promise<void> {
-    item.lookFirst = false;
+    item.readEventsFirst = false;
     this.tasks.run(await this.guard.admit([item]));
   }
 
-  // The run keeps its state and its events, says what it waits for, and is looked at again, less and less often.
-  private waitForState(item: HeldItem, error: SnapshotsOutOfReachError): void {
-    const { unreached } = this;
-    const times = unreached.get(item.id) ?? 0;
-    unreached.set(item.id, times + 1);
-    for (const id of unreached.keys()) if (unreached.size > MOST_UNREACHED) unreached.delete(id);
+  // The run keeps its state and its events, has a note about what it waits for, and is tried again, less and less often.
+  private waitForState(item: HeldItem, error: SnapshotStoreUnreachableError): void {
+    const { failedReads } = this;
+    const times = failedReads.get(item.id) ?? 0;
+    failedReads.set(item.id, times + 1);
+    for (const id of failedReads.keys()) if (failedReads.size > MOST_COUNTED) failedReads.delete(id);
     const commit = turnCommit({
       id: item.id,
       bucket: item.bucket,
@@ -156,7 +153,7 @@ export class TurnLane {
       status: item.status,
       note: `Waits for the snapshot store. ${error.message}. It is tried again within a minute.`,
       startedAt: item.claimedAt,
-      timers: [{ kind: 'wake', call: 0, delayMs: Math.min(OUT_OF_REACH_MS * 2 ** times, LONGEST_STATE_WAIT_MS) }],
+      timers: [{ kind: 'wake', call: 0, delayMs: Math.min(UNREACHABLE_RETRY_MS * 2 ** times, LONGEST_STATE_WAIT_MS) }],
       state: { action: 'leave' },
     });
     void this.write(item, { commit });

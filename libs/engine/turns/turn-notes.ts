@@ -19,7 +19,7 @@ export function turnNotes(
   host: Pick<FlowHost, 'now'>,
   over: boolean,
 ): readonly Note[] {
-  if (signals.length + result.fired.length + result.muted.length === 0 && result.effects.every(isOfOthers)) return NONE;
+  if (signals.length + result.fired.length + result.muted.length === 0 && result.effects.every(hasOwnHistory)) return NONE;
   const notes: Note[] = [];
   const at = host.now();
   const note = (kind: string, detail: unknown, when = at) => notes.push({ kind, at: when, detail });
@@ -29,7 +29,7 @@ export function turnNotes(
     if (effect.kind === 'timer')
       note('timer-set', { call: effect.id, ...('at' in effect ? { at: new Date(effect.at).toISOString() } : { delayMs: effect.delayMs }) });
     else if (effect.kind === 'wait') note('wait-set', { call: effect.id, signal: effect.signal, timeoutMs: effect.timeoutMs });
-    // The end of a run says enough of what still waited, and a signal of the wait that took it.
+    // The end of a run tells enough about what still waited, and a taken signal about the wait that took it.
     else if (effect.kind === 'withdraw' && (effect.reason === 'lost' || effect.reason === 'cancelled'))
       note('withdrawn', { call: effect.id, reason: effect.reason });
   }
@@ -38,7 +38,7 @@ export function turnNotes(
 }
 
 // Tasks and children are executions with a history of their own.
-function isOfOthers({ kind }: Effect): boolean {
+function hasOwnHistory({ kind }: Effect): boolean {
   return kind !== 'timer' && kind !== 'wait' && kind !== 'withdraw';
 }
 

@@ -1,4 +1,4 @@
-// What a turn came to, as something to be written.
+// The outcome of a turn, as something to be written.
 
 import type { TurnResult } from '../../flow/index.js';
 import { childId, type LoadedRun, type StoredEvent, type TurnCommit, turnCommit } from '../../store/index.js';
@@ -28,7 +28,7 @@ export interface TurnOutcome {
   snapshot?: string | null;
 }
 
-/** How a turn that ran to its end came out. */
+/** The result of a turn that ran to its end. */
 export type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
 
 /** What a turn was given and what it made. */
@@ -100,13 +100,13 @@ export class TurnBasis {
     commit.cascade = cancelling;
     const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
-    if (!failing) commit.forget = this.forgotten(inbox, calls);
+    if (!failing) commit.oldSteps = this.oldSteps(inbox, calls);
 
     if (result.status === 'suspended') return this.suspended(turn, result.groups, inbox, calls);
     const stale = this.snapshotRef;
     if (this.wasCancelled || cancelling) {
       commit.status = 'cancelled';
-      // What the clean-up threw, or the reason of the cancel: set in the turn that applies the cancel, kept by the store afterwards.
+      // What the clean-up threw, or the reason of the cancel: set in the turn that applies the cancel, and kept by the store afterwards.
       const own = result.status === 'failed' && result.error.name !== 'CancelledError' ? JSON.stringify(result.error) : undefined;
       commit.error = own ?? cancelErrorIn(turn);
       return { commit, stale, notes };
@@ -177,7 +177,7 @@ export class TurnBasis {
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its number
   // passed the limit is dropped when its own result is consumed. They are dropped several at a time: to drop one costs as much as
   // to drop twenty, and half as much as the step itself.
-  private forgotten(consumed: readonly StoredEvent[], after: number): string[] {
+  private oldSteps(consumed: readonly StoredEvent[], after: number): string[] {
     const { item, calls: before } = this;
     const { maxSteps } = this.options;
     const atATime = Math.max(1, Math.floor(maxSteps / 20));

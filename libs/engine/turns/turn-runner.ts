@@ -5,8 +5,8 @@ import { type FlowHost, FlowSnapshotError, snapshotHeader } from '../../flow/ind
 import type { LoadedRun, StoredEvent } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import { OutOfReachError, SnapshotsOutOfReachError } from '../out-of-reach.js';
 import { nextTick } from '../runtime.js';
+import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { RunningFlow } from './programs.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
@@ -20,18 +20,18 @@ import type { CachedRun } from './vm-cache.js';
 /** A run that can take a turn now. */
 type FoundRun = Pick<CachedRun, 'flow' | 'takesSignals'>;
 
-/** What a run needs and the database does not have, with what to do about it. */
+/** What the run needs and the database does not have, with what to do about it. */
 interface Missing {
   missing: string;
 }
 
-// How long a run waits before it looks again for a program that the database does not have or this worker cannot read.
+// How long a run waits before it is tried again with a program that the database does not have or this worker cannot read.
 const MISSING_PROGRAM_MS = 15_000;
 
 export class TurnRunner {
   constructor(private readonly parts: WorkerParts) {}
 
-  /** Runs a turn over all stored events of the run. Throws OutOfReachError for what may be reachable later. */
+  /** Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. */
   async run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): Promise<TurnOutcome> {
     const basis = new TurnBasis(item, state, this.parts.options);
     const cancel = events.find((event) => event.kind === 'cancel');
@@ -42,17 +42,17 @@ export class TurnRunner {
     try {
       found = 'cached' in state ? state.cached : await this.load(item, state.loaded);
     } catch (error) {
-      if (error instanceof OutOfReachError) throw error;
-      // Another worker can run it, and the clean-up of a cancelled run too; nothing of it is given up here.
+      if (error instanceof UnreachableError) throw error;
+      // Another worker can run it, even the clean-up of a cancelled run, so nothing is given up here.
       if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
         return basis.waiting(`Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`, MISSING_PROGRAM_MS);
       // As without its program, below.
       return cancelling && error instanceof SnapshotMissingError ? basis.cancelledAtOnce(cancel) : basis.failed(error);
     }
-    // Without its program a cancelled run cannot clean up; it must not wait for ever either.
+    // Without its program a cancelled run cannot clean up; it must not wait forever either.
     if ('missing' in found)
       return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
-    // Also for a run in memory: a list that was narrowed since its last turn applies to this one.
+    // Even for a run in memory: a list that was narrowed since its last turn applies to this one.
     const allow = this.parts.programs.allowList(item.name, item.version ?? '');
     found.flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
     return this.turn(item, basis, found, events);
@@ -62,6 +62,7 @@ export class TurnRunner {
     const { programs, tasks, options, events, runtime } = this.parts;
     const fed = toFlowEvents(stored, basis.wasCancelled);
     const host = new TurnHost(item, runtime);
+    this.announce(item, basis.hasState);
     const first = flow.turn(fed.events, host);
     const result = first.status === 'yielded' ? await this.resume(flow, host) : first;
     const asked = versionsOf(result.effects, programs);
@@ -95,15 +96,22 @@ export class TurnRunner {
     }
   }
 
+  private announce(item: HeldItem, hasState: boolean): void {
+    const { events } = this.parts;
+    if (hasState) {
+      if (events.hasListeners('resumed')) events.emit({ type: 'resumed', ...factsOf(item) });
+    } else if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: 1 });
+  }
+
   private isLarge(item: HeldItem, snapshot: string): boolean {
     const { options, events, snapshots } = this.parts;
-    if (snapshot.length > options.snapshotWarnBytes)
+    if (snapshot.length > options.snapshotWarnBytes && events.hasListeners('snapshot-large'))
       events.emit({ type: 'snapshot-large', ...factsOf(item), bytes: Buffer.byteLength(snapshot) });
     return snapshots !== undefined && Buffer.byteLength(snapshot) > snapshots.thresholdBytes;
   }
 
   private putOutside(item: HeldItem, snapshot: string): Promise<string> {
-    // Ids may hold any character and be long; the name of a file must not.
+    // Ids may be long and contain any character; the name of a file must not.
     const name = `${createHash('sha256').update(item.id).digest('hex').slice(0, 32)}.${this.parts.runtime.randomUuid()}`;
     return reachSnapshots('Its state cannot be written', () => (this.parts.snapshots as SnapshotStore).put(name, snapshot));
   }
@@ -119,7 +127,7 @@ export class TurnRunner {
   }
 }
 
-// A damaged program (its error has a code of the language) fails its run; everything else may pass.
+// A damaged program (its error has a code of the language) fails its run; any other problem may pass.
 async function reach<T>(fetch: () => Promise<T>): Promise<T> {
   try {
     return await fetch();
@@ -127,7 +135,7 @@ async function reach<T>(fetch: () => Promise<T>): Promise<T> {
     const { code } = error as { code?: unknown };
     throw typeof code === 'string' && code.startsWith('FLOW_')
       ? error
-      : new OutOfReachError('What the turn needs could not be fetched', error);
+      : new UnreachableError('What the turn needs could not be fetched', error);
   }
 }
 
@@ -135,7 +143,7 @@ async function reachSnapshots<T>(what: string, call: () => Promise<T>): Promise<
   try {
     return await call();
   } catch (error) {
-    throw new SnapshotsOutOfReachError(what, error);
+    throw new SnapshotStoreUnreachableError(what, error);
   }
 }
 
@@ -144,7 +152,7 @@ function missing({ name, version }: HeldItem, fingerprint: string | undefined): 
   return {
     missing:
       fingerprint === undefined
-        ? `${which}, which is not in the database. Start a process that has this text, or restore the definition.`
-        : `program ${fingerprint} of ${which}, which is not in the database. Start a process that has this text and the release of nestjs-rhythm that compiled it, or restore the row in workflow_programs.`,
+        ? `${which}, which is not in the database. Start a process that has this source, or restore the definition.`
+        : `program ${fingerprint} of ${which}, which is not in the database. Start a process that has this source and the release of nestjs-rhythm that compiled it, or restore the row in workflow_programs.`,
   };
 }

@@ -1,4 +1,4 @@
-// Writes turns and what follows from that: the run stays in memory, and a snapshot outside the database that is not needed goes.
+// Writes turns; then the run stays in memory, and a snapshot outside the database that is no longer needed is removed.
 
 import type { TaskCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
@@ -22,16 +22,16 @@ export class TurnWriter {
   async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<readonly HeldItem[]> {
     const { commit, run, notes, snapshot } = outcome;
     const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot });
-    // Only if the commit is certain; otherwise the stored snapshot is the truth.
+    // Only if the commit is certain; otherwise the stored snapshot is what counts.
     if (outcome.keep && isWritten(result) && result.certain) this.cache.put(outcome.keep, result.fence);
-    this.removeUseless(outcome, result);
+    this.removeUnneeded(outcome, result);
     return result.claimedAtOnce;
   }
 
-  private removeUseless({ commit, stale }: TurnOutcome, result: CommitResult): void {
+  private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {
     const made = commit.state.action === 'store' ? commit.state.snapshotRef : undefined;
-    const useless = isWritten(result) ? stale : result.certain ? made : undefined;
-    if (useless) void this.remove(useless);
+    const unneeded = isWritten(result) ? stale : result.certain ? made : undefined;
+    if (unneeded) void this.remove(unneeded);
   }
 
   private async remove(reference: string): Promise<void> {
@@ -44,5 +44,5 @@ export class TurnWriter {
 }
 
 function isWritten(result: CommitResult): boolean {
-  return result.turn && !result.refused;
+  return result.turn && !result.instead;
 }

@@ -19,7 +19,7 @@ describe('the runs kept in memory', () => {
     cache.put(cache.take('a') as CachedRun, 1);
     cache.put(run('e', 250), 1);
     expect(kept(cache, ['a', 'b', 'c', 'd', 'e'])).toEqual(['a', 'c', 'd', 'e']);
-    // One that was taken out, dropped or put anew is counted once.
+    // One that was taken out, dropped or put again is counted once.
     cache.drop('c');
     for (let n = 0; n < 10; n++) cache.put(run('a', 250), 1);
     cache.put(run('f', 250), 1);

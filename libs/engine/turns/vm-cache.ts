@@ -1,4 +1,4 @@
-// Runs whose VM is kept in memory between turns. It only saves time: the stored snapshot is the truth.
+// Runs whose VM is kept in memory between turns. They only save time: the stored snapshot is what counts.
 
 import type { StoredEvent } from '../../store/index.js';
 import type { HeldItem } from '../work/held-work.js';
@@ -9,10 +9,10 @@ export interface CachedRun {
   flow: RunningFlow;
   /** Its program may wait for signals. */
   takesSignals: boolean;
-  /** What a turn needs to know of the run, as a claim would bring it. Usable only while the run is at its fence. */
+  /** What a turn needs of the run, as a claim would return it. Usable only while the run is at its fence. */
   item: HeldItem;
   calls: number;
-  /** Signals that no wait took: a turn without a look at the database needs them at hand. */
+  /** Signals that no wait took: a turn that reads no events from the database needs them. */
   signals: StoredEvent[];
   /** The run has resume groups in the database. */
   grouped: boolean;
@@ -22,8 +22,8 @@ export interface CachedRun {
   bytes: number;
 }
 
-// What V8 needs for a run, by the length of its stored state. Measured: 1.3 bytes per character for one long string, 5 for a Map
-// of numbers, 6.5 to 11 for arrays of records, 20 for 60,000 objects of one property; and 3,200 for a run that holds nothing.
+// The memory that V8 needs for a run, by the length of its stored state. Measured: 1.3 bytes per character for one long string, 5 for a Map
+// of numbers, 6.5 to 11 for arrays of records, 20 for 60,000 objects of one property; and 3,200 for a run without data.
 // A snapshot is made at every turn, so its length costs nothing to know.
 const BYTES_PER_CHARACTER = 16;
 const BYTES_PER_RUN = 4_096;
@@ -48,7 +48,7 @@ export class VmCache {
     private readonly mostBytes: number,
   ) {}
 
-  /** Takes a run out, if it is at this fence. Whoever takes it puts it back after a commit that is certain. */
+  /** Takes a run out, if it is at this fence. The caller puts it back after a commit that is certain. */
   take(id: string, fence?: number): CachedRun | undefined {
     const run = this.runs.get(id);
     if (!run) return undefined;

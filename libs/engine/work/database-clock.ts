@@ -1,4 +1,4 @@
-// The database's clock as a worker knows it from its claims.
+// The database's clock, as a worker reads it from its claims.
 
 import type { Runtime } from '../runtime.js';
 import type { HeldItem } from './held-work.js';

@@ -1,4 +1,4 @@
-// Sends claimed executions to their lane: tasks are run, workflows and tasks with events are looked at first.
+// Sends claimed executions to their lane: tasks to be run to one, workflows and tasks with events to the other.
 
 import type { TaskLane } from '../tasks/task-lane.js';
 import type { TurnLane } from '../turns/turn-lane.js';
@@ -24,13 +24,13 @@ export class Dispatcher {
     let turns: Promise<void> | undefined;
     try {
       const toRun: HeldItem[] = [];
-      const toLookAt: HeldItem[] = [];
+      const withEvents: HeldItem[] = [];
       for (const item of await this.guard.admit(claimed)) {
-        if (item.type !== 'task' || !item.run || item.lookFirst) toLookAt.push(item);
+        if (item.type !== 'task' || !item.run || item.readEventsFirst) withEvents.push(item);
         else toRun.push(item);
       }
       this.tasks.run(toRun);
-      if (toLookAt.length > 0) turns = this.turns.look(toLookAt);
+      if (withEvents.length > 0) turns = this.turns.run(withEvents);
     } finally {
       this.slots.release('reserved', claimed.length);
     }

@@ -1,10 +1,10 @@
-// The ways to let go of claimed work without a result: end it, give it back, put it off, or leave it to workers that have the task.
+// The ways to release claimed work without a result: end it, give it back, put it off, or leave it to workers that have the task.
 
 import { dropLateEvents, giveBackItems, moveToLanes, noWorkerHas, type PutOff, putOffItems } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { nothingToWrite } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import { sleep } from '../runtime.js';
 import type { HeldItem, HeldWork } from './held-work.js';
 
@@ -16,7 +16,7 @@ export class GiveBack {
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly held: HeldWork,
     private readonly committer: Committer,
     /** Aborted when no new work is taken. */
@@ -32,26 +32,26 @@ export class GiveBack {
 
   /** Gives items back, runnable at once. */
   async now(items: readonly HeldItem[]): Promise<void> {
-    const { store, workerId } = this.parts;
-    await this.letGo(items, (claims) => giveBackItems(store.db, workerId, items, claims));
-    this.bells.claims.ring();
+    const { store, workerId, runtime } = this.parts;
+    await this.release(items, (claims) => giveBackItems(store.db, workerId, items, claims, runtime.newFence()));
+    this.wakeups.claims.trigger();
   }
 
   /** Gives items back, runnable after this many milliseconds. Returns what was put off. */
   async later(items: readonly HeldItem[], afterMs: number): Promise<PutOff[]> {
-    const { store, workerId } = this.parts;
-    const putOff = await this.letGo(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs));
-    this.bells.timers.ringWithin(afterMs);
+    const { store, workerId, runtime } = this.parts;
+    const putOff = await this.release(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs, runtime.newFence()));
+    this.wakeups.timers.triggerWithin(afterMs);
     return putOff ?? [];
   }
 
   /** Leaves tasks that this worker does not have to workers that do: no attempt is counted, and they keep their place in the queue. */
   async toLanes(items: readonly HeldItem[]): Promise<void> {
-    const { store, workerId, tasks } = this.parts;
+    const { store, workerId, tasks, runtime } = this.parts;
     const names = new Set(items.map((item) => item.name));
     const notes = new Map([...names].map((name) => [name, noWorkerHas(name) + tasks.suggest(name)]));
     const noted = items.map(({ id, bucket, fence, seq, name }) => ({ id, bucket, fence, seq, note: notes.get(name) as string }));
-    await this.letGo(items, (claims) => moveToLanes(store.db, workerId, noted, claims));
+    await this.release(items, (claims) => moveToLanes(store.db, workerId, noted, claims, runtime.newFence()));
     for (const name of names) store.hints.hint('lane', name);
   }
 
@@ -72,8 +72,8 @@ export class GiveBack {
     }
   }
 
-  // Tried until it is done: what is neither held nor given back would wait for ever. Undefined when this worker ended before.
-  private async letGo<T>(items: readonly HeldItem[], write: (claims: readonly string[]) => Promise<T>): Promise<T | undefined> {
+  // Tried until it is done: what is neither held nor given back would wait forever. Undefined when this worker ended before.
+  private async release<T>(items: readonly HeldItem[], write: (claims: readonly string[]) => Promise<T>): Promise<T | undefined> {
     const { events, runtime } = this.parts;
     const ending = this.held.begin(items);
     while (!this.closed.aborted) {

@@ -6,6 +6,11 @@ import type { Runtime } from '../runtime.js';
 /** Why a running item is stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'shutdown' | 'dead';
 
+/** User code that runs for an item. */
+export interface Stoppable {
+  stop(reason: StopReason): void;
+}
+
 /** A claimed item in memory. */
 export interface HeldItem extends ClaimedItem {
   claimId: string;
@@ -14,9 +19,9 @@ export interface HeldItem extends ClaimedItem {
   /** The process's monotonic clock at the same moment. */
   claimedAtMonotonic: number;
   /** A task that was woken and is to be run: its events are read first, because a cancel may be among them. */
-  lookFirst?: boolean;
+  readEventsFirst?: boolean;
   /** Set while user code runs for it. */
-  stop?: (reason: StopReason) => void;
+  running?: Stoppable;
   /** Nothing may be written for it any more. */
   dropped?: boolean;
 }
@@ -60,21 +65,21 @@ export class HeldWork {
     const unique = new Map<string, HeldItem>();
     const claimedAtMonotonic = this.runtime.monotonicNow();
     for (const item of claim.items) {
-      const twin = unique.get(item.id);
-      if (!twin) {
+      const known = unique.get(item.id);
+      if (!known) {
         unique.set(item.id, {
           ...item,
           claimId: claim.claimId,
           claimedAt: claim.now,
           claimedAtMonotonic,
-          lookFirst: false,
-          stop: undefined,
+          readEventsFirst: false,
+          running: undefined,
           dropped: false,
         });
-      } else if (twin.run !== item.run) {
-        // One row to run it and one to look at it: neither may be lost.
-        twin.run = true;
-        twin.lookFirst = true;
+      } else if (known.run !== item.run) {
+        // One row to run it and one to read its events: neither may be lost.
+        known.run = true;
+        known.readEventsFirst = true;
       }
     }
     const held = [...unique.values()];
@@ -145,7 +150,7 @@ export class HeldWork {
     return [...this.items];
   }
 
-  /** The claims among these that this worker does not know: their reply was lost. */
+  /** The claims among these that this worker does not have: their reply was lost. */
   unknown(claimIds: readonly string[]): string[] {
     return claimIds.filter((id) => !this.open.has(id) && !this.expected.has(id));
   }

@@ -5,7 +5,7 @@ import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import type { Bells } from '../loops/bells.js';
+import type { Wakeups } from '../loops/wakeups.js';
 import type { GiveBack } from './give-back.js';
 import type { HeldItem } from './held-work.js';
 
@@ -25,7 +25,7 @@ export class PoisonGuard {
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly bells: Bells,
+    private readonly wakeups: Wakeups,
     private readonly committer: Committer,
     private readonly giveBack: GiveBack,
     /** Aborted when no new work is taken. */
@@ -38,20 +38,20 @@ export class PoisonGuard {
     const admitted: HeldItem[] = [];
     const later: HeldItem[] = [];
     for (const item of items) {
-      if (item.crashes > this.parts.options.maxCrashes) this.quarantine(item);
+      if (item.crashes > this.parts.options.maxCrashes) void this.quarantine(item);
       // To read the events of a task runs nothing of it, and its cancel must not wait for another suspicious execution.
-      else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && (!item.run || item.lookFirst))) admitted.push(item);
+      else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && (!item.run || item.readEventsFirst))) admitted.push(item);
       else if (this.suspicious === undefined) {
         this.suspicious = item.id;
         admitted.push(item);
       } else later.push(item);
     }
-    // Before anything of this claim runs: it may be the last thing that this process does.
+    // Before anything of this claim runs: that may end the process.
     if (later.length > 0) for (const one of await this.giveBack.later(later, WAIT_MS)) this.waiting.set(one.id, one);
     return admitted;
   }
 
-  /** The execution ended, and this worker is alive: the next suspicious one may come at once. */
+  /** The execution ended, and this worker is alive: the next suspicious one may be claimed at once. */
   settle(item: HeldItem): void {
     if (this.suspicious !== item.id) return;
     this.suspicious = undefined;
@@ -64,14 +64,14 @@ export class PoisonGuard {
       for (const [id, one] of this.waiting) {
         if (this.suspicious !== undefined || this.closing.aborted) return;
         this.waiting.delete(id);
-        if (await bringForward(store.db, one)) return this.bells.timers.ring();
+        if (await bringForward(store.db, one)) return this.wakeups.timers.trigger();
       }
     } catch (error) {
       events.emit({ type: 'problem', where: 'next suspicious execution', error });
     }
   }
 
-  private quarantine(item: HeldItem): void {
+  private async quarantine(item: HeldItem): Promise<void> {
     const { options, events } = this.parts;
     const error = Object.assign(
       new Error(
@@ -80,7 +80,7 @@ export class PoisonGuard {
       ),
       { name: 'QuarantinedError', code: 'RHYTHM_QUARANTINED', stack: undefined },
     );
-    events.emit({ type: 'quarantined', ...factsOf(item), crashes: item.crashes });
-    void this.committer.submit(failedWork(item, error));
+    const { task, turn } = await this.committer.submit(failedWork(item, error));
+    if (task || turn) events.emit({ type: 'quarantined', ...factsOf(item), crashes: item.crashes });
   }
 }

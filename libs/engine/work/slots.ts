@@ -1,6 +1,6 @@
 // How much this worker may take on: the only owner of its counters.
 
-import type { Doorbell } from '../loops/doorbell.js';
+import type { Wakeup } from '../loops/wakeup.js';
 
 /**
  * `claiming`: asked for by a claim that has not returned. `reserved`: may become a task in a moment (claimed and not dispatched yet,
@@ -8,14 +8,14 @@ import type { Doorbell } from '../loops/doorbell.js';
  */
 export type SlotKind = 'claiming' | 'reserved' | 'task' | 'turn';
 
-/** The slots of one worker. A released slot rings the claim loop if that waits for room. */
+/** The slots of one worker. A released slot wakes the claim loop if that waits for room. */
 export class Slots {
   private readonly taken: Record<SlotKind, number> = { claiming: 0, reserved: 0, task: 0, turn: 0 };
   private isWaitedFor = false;
 
   constructor(
     private readonly concurrency: number,
-    private readonly claims: Doorbell,
+    private readonly claims: Wakeup,
   ) {}
 
   /** How many more executions may be claimed now. Turns are short and are not tasks: each kind has its own limit. */
@@ -40,7 +40,7 @@ export class Slots {
 
   /** There may be room again. */
   roomFreed(): void {
-    if (this.isWaitedFor) this.claims.ring();
+    if (this.isWaitedFor) this.claims.trigger();
   }
 
   /** The claim loop found no room. */

@@ -15,7 +15,7 @@ describe('an execution that was taken away', () => {
     for (const fence of [3, 4]) {
       const items = [{ id: 'x', fence } as ClaimedItem];
       const [item] = held.take({ claimId: `claim-${fence}`, items, now: 0 });
-      item.stop = () => stopped.push(fence);
+      item.running = { stop: () => stopped.push(fence) };
     }
     stopper.stop('x', 'lost', 3);
     expect(stopped).toEqual([3]);

@@ -2,7 +2,7 @@
 
 import { ANY, type Notifications } from '../../store/index.js';
 import type { VmCache } from '../turns/vm-cache.js';
-import type { HeldWork, StopReason } from './held-work.js';
+import type { HeldItem, HeldWork, StopReason } from './held-work.js';
 
 export class Stopper {
   private readonly unsubscribe: () => void;
@@ -15,11 +15,16 @@ export class Stopper {
     this.unsubscribe = hints.on('lost', (id) => this.stop(id, 'lost'));
   }
 
-  /** Stops whatever runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
+  /** Stops what runs for the execution; with a fence, only what was claimed at that fence: it may have been claimed again since. */
   stop(executionId: string, reason: StopReason, fence?: number): void {
     if (executionId === ANY) return;
-    for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.stop?.(reason);
+    for (const item of this.held.of(executionId)) if (fence === undefined || item.fence === fence) item.running?.stop(reason);
     this.cache.drop(executionId);
+  }
+
+  /** What is run here for an execution now, if anything. */
+  running(executionId: string): HeldItem | undefined {
+    return this.held.of(executionId).find((item) => item.running !== undefined);
   }
 
   close(): void {

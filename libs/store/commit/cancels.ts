@@ -1,7 +1,7 @@
 // Cancellation of children, as a part of a commit: those that the flow named, or all of a run that is cancelled itself.
 
 import { LIVE } from '../ended.js';
-import { isBelow, isStray } from '../relatives.js';
+import { isBelow, isChildWithOwnId } from '../relatives.js';
 import { wake } from '../work-queue.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
@@ -26,7 +26,7 @@ export function addCancels(commit: CommitBuilder, turns: readonly TurnCommit[]):
         ON c.bucket = d.bucket AND ${isBelow('c.id', 'd.id')} AND c.parent_id = d.id AND ${CALLED}
       UNION ALL
       SELECT c.id, c.bucket, c.queue, c.priority FROM cancelling d JOIN rhythm.executions c
-        ON ${isStray('c.', 'd.id')} AND ${CALLED}
+        ON ${isChildWithOwnId('c.', 'd.id')} AND ${CALLED}
     ), cancel_events AS (
       INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
       SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, '"the workflow that started it was cancelled"' FROM cancelled

@@ -57,13 +57,13 @@ describe('an optimistic commit', () => {
   const queued = async () =>
     (await rows<{ id: string }>('SELECT execution_id AS id FROM rhythm.work_queue ORDER BY seq')).map(({ id }) => id).sort();
 
-  it('writes everything when nobody lost', async () => {
+  it('writes everything when no item lost', async () => {
     expect(await commit([], [suspended(ids[0], first, 0), suspended(ids[1], first, 0)])).toMatchObject({ tasks: [], turns: [true, true] });
     expect(await queued()).toEqual(ids.map((id) => childId(id, 1)).sort());
     expect(await rows('SELECT 1 FROM rhythm.claims')).toEqual([]);
   });
 
-  it('writes the winners and wakes the losers when somebody else was faster', async () => {
+  it('writes the winners and wakes the losers when another worker was faster', async () => {
     await rows('UPDATE rhythm.executions SET fence = 5 WHERE id = $1', [ids[1]]);
     expect(await commit([], [suspended(ids[0], first, 0), suspended(ids[1], first, 0)])).toMatchObject({ tasks: [], turns: [true, false] });
     expect(await queued()).toEqual([childId(ids[0], 1), ids[1]].sort());
@@ -76,7 +76,7 @@ describe('an optimistic commit', () => {
     expect(await rows('SELECT count(*)::integer AS n FROM rhythm.executions WHERE parent_id IS NOT NULL')).toEqual([{ n: 2 }]);
   });
 
-  it('tells the parent of a fused step by an event when its turn was lost', async () => {
+  it('writes an event for the parent of a fused step when its turn was lost', async () => {
     const { fence } = await commit([], [suspended(ids[0], first, 0)], false);
     await rows('UPDATE rhythm.executions SET fence = 9 WHERE id = $1', [ids[0]]);
     await rows('DELETE FROM rhythm.work_queue');
@@ -121,13 +121,13 @@ describe('an optimistic commit', () => {
       expect(await steps()).toMatchObject({ tasks: [true, true], turns: [false, true] });
     });
 
-    it('goes on past a signal that the run knows of', async () => {
+    it('goes on past a signal that the run has already', async () => {
       const known = await send();
       expect(await steps([known])).toMatchObject({ tasks: [true, true], turns: [true, true] });
     });
   });
 
-  it('does not move a parent whose fused step was taken by somebody else', async () => {
+  it('does not move a parent whose fused step was taken by another worker', async () => {
     const { fence } = await commit([], [suspended(ids[0], first, 0)], false);
     const step = childId(ids[0], 1);
     await rows('UPDATE rhythm.executions SET fence = 3 WHERE id = $1', [step]);

@@ -31,6 +31,8 @@ export interface WorkCommit {
   optimistic?: boolean;
   /** The tasks are ended because they waited too long: only those that have not been marked as started. */
   onlyUnstarted?: boolean;
+  /** The new fence of everything that this commit moves; a random one by default. */
+  fence?: number;
 }
 
 /** Which items won their fence; the others lost their claim, and their results are to be dropped. */
@@ -47,7 +49,7 @@ export interface CommitOutcome {
  */
 export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOutcome> {
   const { tasks, turns, claims } = work;
-  const fence = newFence();
+  const fence = work.fence ?? newFence();
   // A transactional task has written its own end; if its claim holds other items too, nothing is left to write.
   if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence };
   if (work.optimistic && turns.length + tasks.length > 0) {

@@ -1,4 +1,4 @@
-// The ends of executions, as parts of a commit: an event and a wake for the parent, a mark for people who look for failures.
+// The ends of executions, as parts of a commit: an event and a wake for the parent, a mark by which people find failures.
 
 import { CLOCK } from '../clock.js';
 import { ENDED, ENDED_FOR_GOOD, isEnded } from '../ended.js';

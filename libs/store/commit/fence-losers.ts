@@ -4,7 +4,7 @@ import { isDatabaseError } from '../connect/database-errors.js';
 import type { CommitBuilder, Scalars } from './commit-builder.js';
 
 const UNIQUE_VIOLATION = '23505';
-// The error of an optimistic commit in which an item lost its fence. People may find it in the server's log.
+// The error of an optimistic commit in which an item lost its fence; it appears in the server's log.
 const GIVEN_UP = 'rhythm: another worker moved an execution of this group, so the commit is repeated with checks';
 
 /**

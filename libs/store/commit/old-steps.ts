@@ -25,7 +25,7 @@ const MAY_HAVE: Record<OwnedTable, string> = {
  * grow. By arrays, not by joins: their plan stays an index scan however large the tables were when it was made.
  */
 export function addOldSteps(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
-  const old = each(turns, (turn) => turn.forget);
+  const old = each(turns, (turn) => turn.oldSteps);
   if (old.length === 0) return;
   commit.add(
     'old-steps',

@@ -10,7 +10,7 @@ const MOST_GROUPS = 1_000;
 
 /**
  * Replaces the resume groups of the runs. A child may have counted an old group down since the run was loaded: its event is
- * stored, nobody was woken, and the new group would wait for that child. The deleted row shows it (it is the newest one, locked
+ * stored, the run was not woken, and the new group would wait for that child. The deleted row shows it (it is the newest one, locked
  * here), and the run is woken once more.
  */
 export function addGroups(commit: CommitBuilder, fence: number, turns: readonly TurnCommit[]): void {

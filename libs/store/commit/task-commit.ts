@@ -13,7 +13,7 @@ export interface ParentCall {
   call: number;
 }
 
-/** What an attempt of a task came to. */
+/** The outcome of an attempt of a task. */
 export interface TaskCommit {
   id: string;
   bucket: number;

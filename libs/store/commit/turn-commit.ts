@@ -1,4 +1,4 @@
-// What a turn of a workflow came to: the run's new status, its state, the events it consumed and what it asked for.
+// The outcome of a turn of a workflow: the run's new status, its state, the events it consumed and what it asked for.
 
 import type { NewExecution } from '../new-execution.js';
 import type { ParentCall } from './task-commit.js';
@@ -13,7 +13,7 @@ export interface NewTimer {
   at?: number;
 }
 
-/** What a turn of a workflow came to. */
+/** The outcome of a turn of a workflow. */
 export interface TurnCommit {
   id: string;
   bucket: number;
@@ -56,7 +56,7 @@ export interface TurnCommit {
   /** The members that the groups had left when the run was loaded; `undefined` when the run has no groups, `null` when that is not known. */
   remaining?: number | null;
   /** Ids of steps that the run no longer keeps. */
-  forget: readonly string[];
+  oldSteps: readonly string[];
   logs: readonly { kind: string; at: number; detail: unknown }[];
   /** Notes and log lines kept per run. */
   keepNotes: number;
@@ -100,7 +100,7 @@ export function turnCommit(
     replies: given.replies ?? NONE,
     groups: given.groups ?? NONE,
     remaining: given.remaining,
-    forget: given.forget ?? NONE,
+    oldSteps: given.oldSteps ?? NONE,
     logs: given.logs ?? NONE,
     keepNotes: given.keepNotes ?? 0,
     again: given.again,

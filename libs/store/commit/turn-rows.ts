@@ -70,7 +70,7 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
   if (!commit.optimistic || turns.some((turn) => turn.again)) addWakes(commit, turns);
 }
 
-// The claim of a turn that lost its fence deleted a queue row, and the event that it was the wake of must be read again. This is
+// The claim of a turn that lost its fence deleted a queue row, and the event that came with that wake must be read again. This is
 // so even if the winner has ended the run: its end deleted the events that it saw, and this one may have come later. The claim
 // of the new row finds the run ended, and deletes what is left.
 function addWakes(commit: CommitBuilder, turns: readonly TurnCommit[]): void {

@@ -8,7 +8,7 @@ import { arrayBytes } from '../connect/array-bytes.js';
 import type { Condition } from './fence-losers.js';
 import type { TurnCommit } from './turn-commit.js';
 
-/** Of one turn `d`: nothing is stored for its run, apart from signals that it knows. */
+/** Of one turn `d`: nothing is stored for its run, apart from signals that it has already. */
 // Scalar subqueries, because an EXISTS may be planned as a hash of the whole table.
 export const NOTHING_UNREAD = `(SELECT 1 FROM rhythm.inbox i WHERE i.execution_id = d.id AND i.bucket = d.bucket LIMIT 1) IS NULL
           AND (SELECT 1 FROM rhythm.signals s WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.consumed_at IS NULL

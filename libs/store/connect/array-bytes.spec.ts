@@ -1,4 +1,4 @@
-// Array parameters mean to PostgreSQL what the items were, whatever they hold.
+// PostgreSQL reads from an array parameter the items that were written, whatever they contain.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -20,9 +20,9 @@ describe('an array parameter', () => {
     'as text': arrayText,
     'as bytes that became text again': (items: (string | null)[]) => arrayText(itemsOf(arrayBytes('text', items))),
   };
-  it.each(Object.entries(forms))('gives every text back, %s', async (_, write) => {
+  it.each(Object.entries(forms))('returns every string, %s', async (_, write) => {
     // PostgreSQL has no text with NUL in it, and a lone surrogate is no UTF-8.
-    const text = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\0') && !/\p{Surrogate}/u.test(each));
+    const string = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\0') && !/\p{Surrogate}/u.test(each));
     const words = fc.constantFrom(
       '',
       'NULL',
@@ -40,7 +40,7 @@ describe('an array parameter', () => {
       "'",
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(text, words, fc.constant(null)), { maxLength: 12 }), async (items) => {
+      fc.asyncProperty(fc.array(fc.oneof(string, words, fc.constant(null)), { maxLength: 12 }), async (items) => {
         const { rows } = await client.query('SELECT $1::text[] AS back', [write(items)]);
         expect(rows[0].back).toEqual(items);
       }),
@@ -52,7 +52,7 @@ describe('an array parameter', () => {
     'as bytes': (bytes) => bytes,
     'as text': (bytes) => arrayText(itemsOf(bytes)),
   };
-  it.each(Object.entries(other))('gives numbers and booleans back, %s', async (_, write) => {
+  it.each(Object.entries(other))('returns numbers and booleans, %s', async (_, write) => {
     const { rows } = await client.query(
       'SELECT $1::integer[] AS a, $2::float8[] AS b, $3::boolean[] AS c, $4::smallint[] AS d, $5::bigint[] AS e, $6::bigint[] AS f',
       [

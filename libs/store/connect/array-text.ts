@@ -1,4 +1,4 @@
-// An array as text, for where it is part of another value, such as the tags of one of many executions.
+// An array in PostgreSQL's text form, where it is part of another value, such as the tags of one of many executions.
 
 const ESCAPED = /["\\]/g;
 

@@ -13,21 +13,21 @@ export interface ConnectionOptions {
   /** Milliseconds to wait for a connection before giving up. */
   connectTimeoutMs?: number;
   /** Milliseconds without a reply after which a connection of the engine is given up; a connection of the pool gets five times as long. Default 60,000. */
-  answerTimeoutMs?: number;
+  replyTimeoutMs?: number;
   /**
    * What is committed on this connection may be lost if the server itself crashes in the same moment. For claims, whose loss
    * is harmless: the queue row is there again, and the fence lets one of two workers finish.
    */
-  relaxed?: boolean;
+  asyncCommit?: boolean;
   /** Milliseconds after which a statement gives up waiting for a lock. Default: it waits. */
   lockTimeoutMs?: number;
   /** Sees every statement of this connection, for tests. */
   intercept?: Intercept;
 }
 
-export const ANSWER_TIMEOUT_MS = 60_000;
+export const REPLY_TIMEOUT_MS = 60_000;
 /** Queries that people run (a count over years of runs) may take this many times longer than those of the engine. */
-export const POOL_PATIENCE = 5;
+export const POOL_TIMEOUT_FACTOR = 5;
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;

@@ -1,4 +1,4 @@
-// Errors that PostgreSQL itself reported: what they say about the outcome, and which of them are worth another try.
+// Errors that PostgreSQL itself reported: what they mean for the outcome, and which of them are worth another try.
 
 import pg from 'pg';
 

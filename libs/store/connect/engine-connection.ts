@@ -1,9 +1,9 @@
 // One connection of the engine's own: pinned plans, named statements, queries of several callers pipelined.
 
 import pg from 'pg';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions, clientConfig } from './connection-options.js';
+import { type ConnectionOptions, clientConfig, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { intercepted } from './intercept.js';
-import { GOODBYE_MS, Sockets } from './sockets.js';
+import { CLOSE_TIMEOUT_MS, Sockets } from './sockets.js';
 import { type Runner, type Statement, textFor } from './statement.js';
 
 // The plans of the engine's statements are known to be right, and planning them again costs more than running them:
@@ -24,25 +24,25 @@ export class EngineConnection implements Runner {
   private readonly prepared = new Map<Statement, pg.QueryConfig>();
   private readonly sockets = new Sockets();
   /** Milliseconds without a reply after which a statement ends the connection. */
-  readonly patienceMs: number;
-  /** True once the connection is gone; whoever uses it opens another. */
+  readonly replyTimeoutMs: number;
+  /** True once the connection is gone; its user opens another. */
   broken = false;
 
   private constructor(private readonly options: ConnectionOptions) {
     const session = [
       ...PINNED_PLANS,
-      ...(options.relaxed ? ['synchronous_commit=off'] : []),
+      ...(options.asyncCommit ? ['synchronous_commit=off'] : []),
       ...(options.lockTimeoutMs ? [`lock_timeout=${options.lockTimeoutMs}`] : []),
     ];
     const pins = options.pooled ? {} : { options: session.map((pin) => `-c ${pin}`).join(' ') };
-    // A server that vanished silently (a failed host, a firewall that dropped the connection) never replies, and TCP alone
+    // A server that disappeared (a failed host, a firewall that dropped the connection) never replies, and TCP alone
     // notices after a quarter of an hour. The connection is then dropped; the outcome of its statements is unknown, as after any loss.
-    this.patienceMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+    this.replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     const { make } = this.sockets;
     this.client = new pg.Client({
       ...clientConfig(options),
       ...pins,
-      query_timeout: this.patienceMs,
+      query_timeout: this.replyTimeoutMs,
       stream: make,
       pipeline: true,
     } as pg.ClientConfig);
@@ -84,7 +84,7 @@ export class EngineConnection implements Runner {
   }
 
   /** Closes it after the statements in flight. Those that a silent server does not complete in time are rejected. */
-  async close(withinMs = GOODBYE_MS): Promise<void> {
+  async close(withinMs = CLOSE_TIMEOUT_MS): Promise<void> {
     this.broken = true;
     const ended = this.client.end().catch(() => undefined);
     await this.sockets.close(withinMs);

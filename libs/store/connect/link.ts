@@ -1,7 +1,7 @@
 // The connection of one loop of the engine: opened when it is first needed, and again when it was lost or has become too old.
 
 import type { EngineConnection } from './engine-connection.js';
-import { GOODBYE_MS } from './sockets.js';
+import { CLOSE_TIMEOUT_MS } from './sockets.js';
 import type { Runner, Statement } from './statement.js';
 
 /** When a connection is too old for another statement, in milliseconds. */
@@ -34,7 +34,7 @@ export class Link implements Runner {
   }
 
   /** Closes the connection. Statements in flight have this long to complete. */
-  async close(withinMs = GOODBYE_MS): Promise<void> {
+  async close(withinMs = CLOSE_TIMEOUT_MS): Promise<void> {
     this.closing.abort(new Error('This connection was closed at shutdown.'));
     await this.opening?.catch(() => undefined);
     await this.connection?.close(withinMs);
@@ -47,7 +47,7 @@ export class Link implements Runner {
     const isOld = (age.idleMs && now - usedAt > age.idleMs) || (age.lifetimeMs && now - openedAt > age.lifetimeMs);
     if (!connection || !isOld) return;
     this.connection = undefined;
-    void connection.close(connection.patienceMs);
+    void connection.close(connection.replyTimeoutMs);
   }
 
   private async reconnect(): Promise<EngineConnection> {

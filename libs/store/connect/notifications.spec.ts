@@ -1,4 +1,4 @@
-// Hints between processes: heard by everyone who listens, coalesced, and heard again after the connection was lost.
+// Hints between processes: received by every listener, coalesced, and received again after the connection was lost.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase, waitFor } from '../../../test/support/index.js';
@@ -21,84 +21,84 @@ describe('notifications', () => {
 
   it('reach the listeners of other processes, many subjects at once', async () => {
     const [a, b] = [await open(), await open()];
-    const heard = new Set<string>();
-    b.hints.on('work', (queue) => heard.add(queue));
+    const received = new Set<string>();
+    b.hints.on('work', (queue) => received.add(queue));
     for (let n = 0; n < 50; n++) a.hints.hint('work', `q${n}`);
-    await waitFor('all to arrive', () => heard.size >= 50);
+    await waitFor('all to arrive', () => received.size >= 50);
     for (let n = 0; n < 3_000; n++) a.hints.hint('work', `a queue with a rather long name ${n}`);
-    await waitFor('"too many to name"', () => heard.has(ANY));
+    await waitFor('"too many to name"', () => received.has(ANY));
   });
 
   it('reach them when the schema has a long name, and name ids with newlines whole', async () => {
     const schema = 'a_schema_with_a_name_as_long_as_postgresql_lets_a_name_be_at_all';
     const [a, b, other] = [await open(schema), await open(schema), await open(`${schema.slice(0, -1)}_`)];
-    const heard: string[] = [];
-    b.hints.on('lost', (id) => heard.push(id));
-    other.hints.on('lost', (id) => heard.push(`elsewhere: ${id}`));
+    const received: string[] = [];
+    b.hints.on('lost', (id) => received.push(id));
+    other.hints.on('lost', (id) => received.push(`elsewhere: ${id}`));
     for (const id of ['one\ntwo', '100%0A', 'last']) a.hints.hint('lost', id);
-    await waitFor('the hints', () => heard.includes('last'));
-    expect(heard).toEqual(['one\ntwo', '100%0A', 'last']);
+    await waitFor('the hints', () => received.includes('last'));
+    expect(received).toEqual(['one\ntwo', '100%0A', 'last']);
   });
 
-  it('of ends are heard only by those who wait for one', async () => {
+  it('of ends are received only by processes that wait for one', async () => {
     const [, b] = [await open(), await open()];
-    const heard: string[] = [];
-    b.hints.on('ended', (id) => heard.push(id));
-    await waitFor('the first look', () => heard.includes(ANY));
+    const received: string[] = [];
+    b.hints.on('ended', (id) => received.push(id));
+    await waitFor('the first call', () => received.includes(ANY));
     const ended = await b.db.rows(
       sql('spec', `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN "rhythm_ended_%'`),
     );
     expect(ended).toHaveLength(1);
   });
 
-  it('of ends are sent only while somebody waits, and those kept back are made up for', async () => {
+  it('of ends are sent only while a process waits, and those kept back are made up for', async () => {
     const [a, b] = [await open(), await open()];
-    const heard: string[] = [];
-    b.hints.on('work', (queue) => heard.push(queue));
-    b.hints.on('ended', (id) => heard.push(id));
-    await waitFor('the first look', () => heard.includes(ANY));
-    // Both of one moment travel together: who hears the one would have heard the other.
+    const received: string[] = [];
+    b.hints.on('work', (queue) => received.push(queue));
+    b.hints.on('ended', (id) => received.push(id));
+    await waitFor('the first call', () => received.includes(ANY));
+    // Both are sent together: a listener that receives the one would have received the other.
     let n = 0;
     await waitFor('an end to be kept back', async () => {
       const [end, mark] = [`end ${++n}`, `mark ${n}`];
       a.hints.hint('ended', end);
       a.hints.hint('work', mark);
-      await waitFor('the mark', () => heard.includes(mark));
-      return !heard.splice(0).includes(end);
+      await waitFor('the mark', () => received.includes(mark));
+      return !received.splice(0).includes(end);
     });
     b.hints.awaitEnds();
-    await waitFor('word of what was kept back', () => heard.includes(ANY));
+    await waitFor('the hint about what was kept back', () => received.includes(ANY));
     a.hints.hint('ended', 'x');
-    await waitFor('the hint', () => heard.includes('x'));
+    await waitFor('the hint', () => received.includes('x'));
   });
 
-  it('of ends come from a process that begins to listen while somebody waits', async () => {
+  it('of ends come from a process that begins to listen while another waits', async () => {
     const b = await open();
-    const heard: string[] = [];
-    b.hints.on('ended', (id) => heard.push(id));
+    const received: string[] = [];
+    b.hints.on('ended', (id) => received.push(id));
     b.hints.awaitEnds();
     const a = await open();
-    // It asks when it begins, and keeps announcing for longer than the time in which it does so unasked.
+    // It asks when it begins, and keeps announcing ends for longer than the time in which it does so unasked.
     const later = performance.now() + 1_500;
     for (let n = 0; performance.now() < later; n++) {
       a.hints.hint('ended', `end ${n}`);
-      await waitFor('the hint', () => heard.includes(`end ${n}`));
+      await waitFor('the hint', () => received.includes(`end ${n}`));
     }
   });
 
-  it('are heard again after the connection was cut, and everyone looks once', async () => {
+  it('are received again after the connection was cut, and every listener is called once', async () => {
     const [a, b] = [await open(), await open()];
     await b.hints.start();
-    const heard: string[] = [];
-    b.hints.on('ended', (id) => heard.push(id));
-    await waitFor('the first look', () => heard.splice(0).includes(ANY));
+    const received: string[] = [];
+    b.hints.on('ended', (id) => received.push(id));
+    await waitFor('the first call', () => received.splice(0).includes(ANY));
     const listening = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
     expect(await a.db.rows(sql('spec', listening))).toHaveLength(2);
     await a.db.rows(sql('spec', `SELECT pg_terminate_backend(pid) FROM (${listening}) l`));
-    await waitFor('the look after the outage', () => heard.includes(ANY));
+    await waitFor('the call after the outage', () => received.includes(ANY));
     await waitFor('both to listen again', () => a.hints.listening && b.hints.listening);
     b.hints.awaitEnds();
     a.hints.hint('ended', 'x');
-    await waitFor('the hint', () => heard.includes('x'));
+    await waitFor('the hint', () => received.includes('x'));
   });
 });

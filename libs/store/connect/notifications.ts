@@ -1,9 +1,9 @@
-// Hints between processes over LISTEN and NOTIFY: there is work, an execution has ended. Only to save time: everybody polls as well.
+// Hints between processes over LISTEN and NOTIFY: there is work, an execution has ended. They only save time: all waiters poll as well.
 
 import { createHash } from 'node:crypto';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions } from './connection-options.js';
+import { type ConnectionOptions, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { EngineConnection } from './engine-connection.js';
-import { GOODBYE_MS } from './sockets.js';
+import { CLOSE_TIMEOUT_MS } from './sockets.js';
 import { quoteName, type Runner, sql } from './statement.js';
 import { within } from './within.js';
 
@@ -23,9 +23,9 @@ export const ANY = '*';
 const SPACING_MS = 5;
 
 // PostgreSQL wakes every process that listens in the database, whatever its channel, for every NOTIFY. So `ended` is sent
-// only while some process waits for one, and such a process says so now and then: 100 workers contending 32k → 45k tasks per second.
-const SAY_AWAITING_MS = 10_000;
-const AWAITED_MS = 3 * SAY_AWAITING_MS;
+// only while some process waits for one, and such a process announces it now and then: 100 workers contending 32k → 45k tasks per second.
+const AWAITING_EVERY_MS = 10_000;
+const AWAITED_MS = 3 * AWAITING_EVERY_MS;
 const REPLY_MS = 1_000;
 
 // A NOTIFY is a transaction with a commit record of its own. There is no need to wait for the disk: losing a hint in a crash of
@@ -52,9 +52,9 @@ export class Notifications {
   private awaitedUntil = 0;
   /** When an end was last not announced, because no process waited. */
   private unsentAt = Number.NEGATIVE_INFINITY;
-  /** When this process last waited, and when it last said so. */
-  private awaitedHere = Number.NEGATIVE_INFINITY;
-  private saidAwaiting = Number.NEGATIVE_INFINITY;
+  /** When this process last waited, and when it last announced that. */
+  private waitedAt = Number.NEGATIVE_INFINITY;
+  private awaitingSentAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly sender: Runner,
@@ -97,14 +97,14 @@ export class Notifications {
     this.flushing ??= this.flush();
   }
 
-  /** Says that this process waits for ends. Call it for as long as that is so, as often as you like: the hint is sent now and then. */
+  /** Announces that this process waits for ends. Call it for as long as that is so, as often as you like: the hint is sent now and then. */
   awaitEnds(): void {
     // A process that does not listen gains nothing from the hint.
     if (!this.listening) return;
     const now = performance.now();
-    this.awaitedHere = now;
-    if (now - this.saidAwaiting < SAY_AWAITING_MS) return;
-    this.saidAwaiting = now;
+    this.waitedAt = now;
+    if (now - this.awaitingSentAt < AWAITING_EVERY_MS) return;
+    this.awaitingSentAt = now;
     this.hint('awaiting', ANY);
   }
 
@@ -113,11 +113,11 @@ export class Notifications {
     this.stopping.abort(new Error('This connection was closed at shutdown.'));
     clearTimeout(this.timer);
     // Without this, a process that exits right after a start or a signal would send no hint.
-    await within(this.flushing, GOODBYE_MS);
+    await within(this.flushing, CLOSE_TIMEOUT_MS);
     await this.opened?.close();
   }
 
-  // A process that does not listen cannot know, so it assumes that somebody waits.
+  // A process that does not listen cannot tell, so it assumes that another waits.
   private isAwaited(): boolean {
     if (!this.listening) return true;
     const now = performance.now();
@@ -131,7 +131,7 @@ export class Notifications {
     const now = performance.now();
     const wasAwaited = now < this.awaitedUntil;
     this.awaitedUntil = now + AWAITED_MS;
-    if (!wasAwaited && now - this.unsentAt < SAY_AWAITING_MS) this.hint('ended', ANY);
+    if (!wasAwaited && now - this.unsentAt < AWAITING_EVERY_MS) this.hint('ended', ANY);
   }
 
   private async flush(): Promise<void> {
@@ -172,8 +172,8 @@ export class Notifications {
 
   // LISTEN takes no time, so a missing reply means a lost connection sooner than for the statements of the engine.
   private options(): ConnectionOptions {
-    const { answerTimeoutMs = ANSWER_TIMEOUT_MS, ...direct } = this.direct as ConnectionOptions;
-    return { ...direct, answerTimeoutMs: Math.min(answerTimeoutMs, this.probeMs) };
+    const { replyTimeoutMs = REPLY_TIMEOUT_MS, ...direct } = this.direct as ConnectionOptions;
+    return { ...direct, replyTimeoutMs: Math.min(replyTimeoutMs, this.probeMs) };
   }
 
   // If this fails, the connection is lost or useless; the next one listens for ends from the beginning.
@@ -185,7 +185,7 @@ export class Notifications {
     }
   }
 
-  // Hints that were sent while nobody listened are lost, so every listener is called once.
+  // Hints that were sent before this are lost, so every listener is called once.
   private async listen(connection: EngineConnection, kind: HintKind): Promise<void> {
     const channel = channelOf(this.schema, kind);
     await connection.rows({ name: `listen_${channel}`, text: `LISTEN ${quoteName(channel)}` });
@@ -224,8 +224,8 @@ export class Notifications {
   }
 
   private reply(): void {
-    if (performance.now() - this.awaitedHere > SAY_AWAITING_MS) return;
-    this.saidAwaiting = Number.NEGATIVE_INFINITY;
+    if (performance.now() - this.waitedAt > AWAITING_EVERY_MS) return;
+    this.awaitingSentAt = Number.NEGATIVE_INFINITY;
     this.awaitEnds();
   }
 

@@ -1,11 +1,11 @@
 // The pool, for services and admin reads: ordinary plans, any number of callers.
 
 import pg from 'pg';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions, clientConfig, POOL_PATIENCE } from './connection-options.js';
+import { type ConnectionOptions, clientConfig, POOL_TIMEOUT_FACTOR, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { isDatabaseError } from './database-errors.js';
 import { execute } from './execute.js';
 import { intercepted } from './intercept.js';
-import { GOODBYE_MS, Sockets } from './sockets.js';
+import { CLOSE_TIMEOUT_MS, Sockets } from './sockets.js';
 import { type Runner, type Statement, sql } from './statement.js';
 import { within } from './within.js';
 
@@ -24,7 +24,7 @@ export class PoolRunner implements Runner {
     this.pool = new pg.Pool({
       ...clientConfig(options),
       stream: this.sockets.make,
-      query_timeout: (options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS) * POOL_PATIENCE,
+      query_timeout: (options.replyTimeoutMs ?? REPLY_TIMEOUT_MS) * POOL_TIMEOUT_FACTOR,
       max: size.max,
       min: size.min ?? 0,
       idleTimeoutMillis: size.idleTimeoutMs ?? 60_000,
@@ -61,7 +61,7 @@ export class PoolRunner implements Runner {
 
   /** Closes every connection after the statements in flight. Those that a silent server does not complete in time are rejected. */
   async close(): Promise<void> {
-    await Promise.all([within(this.pool.end(), GOODBYE_MS), this.sockets.close(GOODBYE_MS)]);
+    await Promise.all([within(this.pool.end(), CLOSE_TIMEOUT_MS), this.sockets.close(CLOSE_TIMEOUT_MS)]);
   }
 
   private send<Row>(client: pg.Pool | pg.ClientBase, statement: Statement, values: readonly unknown[]): Promise<Row[]> {

@@ -1,4 +1,4 @@
-// What diagnosis sees of a server: its version, its open transactions, and that nothing stands in between.
+// What diagnosis reads of a server: its version, its open transactions, and whether there is a pooler in between.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -24,7 +24,7 @@ describe('a probe of the server', () => {
     expect(Math.abs(facts.now - before)).toBeLessThan(60_000);
   });
 
-  it('finds a transaction that is open for longer than said', async () => {
+  it('finds a transaction that is open for longer than given', async () => {
     const client = new pg.Client({ connectionString: database.url, application_name: 'forgetful' });
     await client.connect();
     try {

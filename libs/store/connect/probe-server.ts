@@ -1,4 +1,4 @@
-// Looks at the server itself, for diagnosis: its version, its clock, long transactions, a pooler in between.
+// Reads facts about the server itself, for diagnosis: its version, its clock, long transactions, a pooler in between.
 
 import type { ConnectionOptions } from './connection-options.js';
 import { EngineConnection } from './engine-connection.js';
@@ -64,7 +64,7 @@ export async function isTransactionPooler(options: ConnectionOptions): Promise<b
   const sessions = await Promise.all([open(options), open(options)]);
   try {
     const pids: number[] = [];
-    // One after the other: the pooler then has a free backend to hand on.
+    // One after the other: the pooler then has a free backend to reuse.
     for (const session of sessions) pids.push((await session.rows<{ pid: number }>(BACKEND))[0]!.pid);
     return pids[0] === pids[1];
   } finally {
@@ -72,7 +72,7 @@ export async function isTransactionPooler(options: ConnectionOptions): Promise<b
   }
 }
 
-// In the way that works behind a pooler: no startup options, no named statements.
+// As it works behind a pooler: no startup options, no named statements.
 function open(options: ConnectionOptions): Promise<EngineConnection> {
   return EngineConnection.open({ ...options, pooled: true });
 }

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { within } from './within.js';
 
 /** How long a server may take to end a connection that is being closed. */
-export const GOODBYE_MS = 1_000;
+export const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The open sockets of one connection, or of a pool. */
 export class Sockets {

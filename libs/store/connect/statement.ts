@@ -1,20 +1,20 @@
-// A SQL text with the name it is prepared under, and the interface of whatever executes it.
+// A SQL statement with the name it is prepared under, and the interface of what executes it.
 
-/** One SQL text. It is written for the schema `rhythm`; a runner of another schema replaces that name. */
+/** One SQL statement. It is written for the schema `rhythm`; a runner of another schema replaces that name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Whatever executes statements: an engine connection, the pool, or the caller's own transaction.
+ * Executes statements: an engine connection, the pool, or the caller's own transaction.
  * The caller chooses it, so the caller owns the transaction.
  */
 export interface Runner {
   rows<Row = Record<string, unknown>>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Names a SQL text. Each text has a name of its own, because a connection prepares each name once. */
+/** Names a statement. Each has a name of its own, because a connection prepares each name once. */
 export function sql(name: string, text: string): Statement {
   return { name: `rhythm_${name}`, text };
 }
@@ -25,7 +25,7 @@ export function textFor(statement: Statement, schema: string): string {
   return statement.text.replace(/\brhythm\./g, `${quoteName(schema)}.`);
 }
 
-/** A quoted SQL name. Schema names come from configuration, never from a request; they are quoted all the same. */
+/** A quoted SQL name. Schema names come from configuration, never from a request; they are quoted anyway. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

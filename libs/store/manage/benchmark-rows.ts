@@ -40,8 +40,8 @@ const TIMES = sql(
 // Whatever their status: only the benchmark uses these rows, and its workers have stopped.
 const REMOVE = sql(
   'remove_benchmark',
-  `WITH doomed AS MATERIALIZED (SELECT e.id, e.bucket FROM rhythm.executions e WHERE ${OWN} LIMIT $4
-  ), ${deleteOwned('doomed')}, gone AS (DELETE FROM rhythm.executions t USING doomed d WHERE t.id = d.id AND t.bucket = d.bucket RETURNING 1)
+  `WITH removable AS MATERIALIZED (SELECT e.id, e.bucket FROM rhythm.executions e WHERE ${OWN} LIMIT $4
+  ), ${deleteOwned('removable')}, gone AS (DELETE FROM rhythm.executions t USING removable d WHERE t.id = d.id AND t.bucket = d.bucket RETURNING 1)
   SELECT count(*)::integer AS n FROM gone`,
 );
 

@@ -10,13 +10,13 @@ export interface EndedFilter {
   statuses: readonly EndedStatus[];
 }
 
-/** The position of a walk: pass it in to go on after it. */
+/** The last execution of a page: pass it in to read the next page. */
 export interface EndedPlace {
   createdAt: string;
   id: string;
 }
 
-// Steps are removed with the run that called them. The walk remembers its position instead of reading the oldest again and
+// Steps are removed with the run that called them. Each batch starts after the last one instead of reading the oldest again and
 // again: trees that must stay because something in them has not ended would otherwise fill every batch and end it early.
 // The limit is a time that the caller chose: retention counts in real time.
 const MATCH = `e.created_at < $1 AND e.finished_at < $1 AND e.parent_call IS NULL AND e.status = ANY($2)`;

@@ -19,7 +19,7 @@ afterAll(() => store.close());
 const rows = <Row>(text: string, values: unknown[] = []) => store.db.rows<Row>(sql('spec', text), values);
 const daily = (id: string, input = '1'): NewExecution => ({ id, type: 'task', targetName: 't', queue: 'default', input });
 
-/** The id is taken whenever the insert is tried, and free when the run is looked for; so often, then no more. */
+/** So many times, the id is taken when the insert is tried, and free when the run is read. */
 const removing = (id: string, times: number): Runner => {
   let left = times;
   return {
@@ -55,7 +55,7 @@ describe('a start with an id that is taken', () => {
     ]);
   });
 
-  it('says so when the runs of that id come and go faster than it can tell', async () => {
+  it('reports when the runs of that id come and go too fast to be read', async () => {
     expect(await insertExecutions(removing('daily', 1_000), [daily('daily'), daily('fresh')])).toEqual([
       { id: 'daily', outcome: 'contended' },
       { id: 'fresh', outcome: 'created' },

@@ -29,7 +29,7 @@ export interface StartOutcome {
 }
 
 // Only inserts, on keys that no other transaction can share (a caller's own id may wait for another start with that id): an open
-// transaction of a user blocks nobody. The due times are read from the inserted options, so that no CTE joins another.
+// transaction of a user blocks no other. The due times are read from the inserted options, so that no CTE joins another.
 // Each row has a time of its own: lists are read by the index on time, and rows of the same time would have to be sorted (a
 // million rows of one instant: 0.7 s per page).
 // With ON CONFLICT every insert is tentative and confirmed by a second record, 48 bytes of WAL per row; ids that no other row can
@@ -73,14 +73,14 @@ const INSERT = insert('insert_executions', 'ON CONFLICT (id, bucket) DO NOTHING'
 // A start in a caller's transaction that finds an existing run keeps that run from being removed until the transaction ends, so
 // that the result of the start is still true when it commits. The lock is the weakest there is; only a removal waits for it.
 // Outside of a transaction the result is true when it is read, and the read writes nothing.
-const twins = (name: string, lock: string) =>
+const readExisting = (name: string, lock: string) =>
   sql(
     name,
     `SELECT e.id, e.type, e.target_name, ${jsonText('inputs')} AS input
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket ${lock}`,
   );
-const TWINS = twins('read_twins', '');
-const HELD_TWINS = twins('hold_twins', 'FOR KEY SHARE OF e');
+const EXISTING = readExisting('read_existing', '');
+const LOCKED_EXISTING = readExisting('lock_existing', 'FOR KEY SHARE OF e');
 
 // A run that kept the insert from succeeding may be removed before it is read; then the insert is tried again. Each further try
 // is needed only if another run of the same id comes and goes between two statements.
@@ -103,14 +103,15 @@ export async function insertExecutions(
     return executions.map(({ id }) => ({ id, outcome: 'created' }));
   }
   const inserted = new Set<string>();
-  const existing = new Map<string, Twin>();
+  const existing = new Map<string, ExistingRun>();
   const isKnown = ({ id }: NewExecution) => inserted.has(id) || existing.has(id);
   let open = executions;
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
     for (const { id } of await db.rows<{ id: string }>(INSERT, parameters(open))) inserted.add(id);
     if (inserted.size === executions.length) break;
-    const ids = twinsAmong(open, inserted);
-    for (const twin of await db.rows<Twin>(inTransaction ? HELD_TWINS : TWINS, [ids, ids.map(bucketOf)])) existing.set(twin.id, twin);
+    const ids = existingAmong(open, inserted);
+    const found = await db.rows<ExistingRun>(inTransaction ? LOCKED_EXISTING : EXISTING, [ids, ids.map(bucketOf)]);
+    for (const run of found) existing.set(run.id, run);
     open = open.filter((execution) => !isKnown(execution));
   }
   const seen = new Set<string>();
@@ -121,9 +122,9 @@ export async function insertExecutions(
       seen.add(id);
       return { id, outcome: 'created' };
     }
-    const twin = existing.get(id);
-    if (!twin) return { id, outcome: 'contended' };
-    const differs = difference(execution, twin);
+    const run = existing.get(id);
+    if (!run) return { id, outcome: 'contended' };
+    const differs = difference(execution, run);
     return differs ? { id, outcome: 'conflict', differs } : { id, outcome: 'existing' };
   });
 }
@@ -153,7 +154,7 @@ function uniformParameters(executions: readonly NewExecution[]): unknown[] {
 }
 
 /** The run that has the id of a start. */
-interface Twin {
+interface ExistingRun {
   id: string;
   type: string;
   target_name: string;
@@ -161,17 +162,17 @@ interface Twin {
 }
 
 // The ids that were taken, and those that were given twice.
-function twinsAmong(executions: readonly NewExecution[], inserted: ReadonlySet<string>): string[] {
+function existingAmong(executions: readonly NewExecution[], inserted: ReadonlySet<string>): string[] {
   const seen = new Set<string>();
-  const twins = new Set<string>();
+  const ids = new Set<string>();
   for (const { id } of executions) {
-    if (!inserted.has(id) || seen.has(id)) twins.add(id);
+    if (!inserted.has(id) || seen.has(id)) ids.add(id);
     seen.add(id);
   }
-  return [...twins];
+  return [...ids];
 }
 
-function difference(mine: NewExecution, theirs: Twin): StartOutcome['differs'] {
+function difference(mine: NewExecution, theirs: ExistingRun): StartOutcome['differs'] {
   if (mine.type !== theirs.type) return 'type';
   if (mine.targetName !== theirs.target_name) return 'name';
   return canonical(mine.input) === canonical(theirs.input ?? undefined) ? undefined : 'input';

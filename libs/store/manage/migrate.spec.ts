@@ -65,7 +65,7 @@ describe('migrate', () => {
     await assertSchema(source);
   });
 
-  it('refuses an older schema with the command that helps', async () => {
+  it('refuses an older schema, with the command that updates it', async () => {
     const source = await connect('empty');
     await expect(assertSchema(source)).rejects.toThrow(/npx rhythm migrate/);
     expect(await pendingMigrations(source)).toHaveLength(1);

@@ -91,7 +91,7 @@ export async function planMigrations(dataSource: DataSource, direction: 'up' | '
   return plan;
 }
 
-/** Throws if this code cannot work with the schema, and says which command helps. */
+/** Throws if this code cannot work with the schema, and names the command that helps. */
 export async function assertSchema(dataSource: DataSource): Promise<void> {
   const version = await schemaVersion(dataSource);
   if (version < SCHEMA_VERSION) throw new SchemaTooOldError(version, SCHEMA_VERSION, schemaOf(dataSource));
@@ -112,7 +112,7 @@ export async function schemaVersion(dataSource: DataSource): Promise<number> {
 }
 
 // The lock belongs to a transaction on a connection of its own; TypeORM runs the migrations on another one of the pool. Behind
-// a transaction pooler a session lock would not work: it would stay with the server connection, whoever gets that next. A process
+// a transaction pooler a session lock would not work: it would stay with the server connection, which another client gets next. A process
 // that does not get the lock ends its transaction and tries again: waiting inside it would use up the connections of a small pooler.
 async function underLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
   const holder = dataSource.createQueryRunner();

@@ -3,7 +3,7 @@
 import { type Runner, sql } from '../connect/statement.js';
 
 // A signal may come before its run, so it is kept; retention decides for how long. If a task starts under that id, no wait will
-// take the signal. Only people ask for this, now and then: the table is small (the end of a run removes its signals), and an
+// take the signal. This runs only now and then: the table is small (the end of a run removes its signals), and an
 // index by age would cost every sender.
 const MATCH = `s.created_at < $1 AND NOT EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket AND e.type = 'workflow')`;
 

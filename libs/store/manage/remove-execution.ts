@@ -22,9 +22,9 @@ const remove = (name: string, whenHeld: string) =>
     SELECT e.id, e.bucket, e.status, r.id AS root FROM roots r
     JOIN rhythm.executions e ON e.bucket = r.bucket AND ${isInTree('e.id', 'r.id')}
     FOR UPDATE OF e
-  ), doomed AS MATERIALIZED (
+  ), removable AS MATERIALIZED (
     SELECT id, bucket FROM locked WHERE root <> ALL(ARRAY(SELECT root FROM locked WHERE status NOT IN ${ENDED}))
-  ), ${deleteOwned('doomed')}, gone AS (DELETE FROM rhythm.executions t USING doomed d WHERE t.id = d.id AND t.bucket = d.bucket RETURNING t.id)
+  ), ${deleteOwned('removable')}, gone AS (DELETE FROM rhythm.executions t USING removable d WHERE t.id = d.id AND t.bucket = d.bucket RETURNING t.id)
   SELECT id FROM gone`,
   );
 const REMOVE = remove('remove_executions', '');

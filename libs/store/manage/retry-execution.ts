@@ -5,39 +5,39 @@ import { type Runner, sql } from '../connect/statement.js';
 import { RetryRefusedError } from '../errors.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
-import { isStray } from '../relatives.js';
+import { isChildWithOwnId } from '../relatives.js';
 import { enqueue } from '../work-queue.js';
 
 // The failing turn left its snapshot and its events in place, so queueing the run again is all a workflow needs.
 // A child's failure among those events means that the child must run again first: it is queued too.
-// A retry of a child removes its failure from the parent's events, if it is still there (`owed`): the parent, which has failed
+// A retry of a child removes its failure from the parent's events, if it is still there (`unread_failures`): the parent, which has failed
 // because of it or has not read it yet, gets the new outcome instead. So a retry of the parent finds the outcome that the child
 // has by then: none yet, its result, or its next failure. A parent that has handled the failure gets no further event
 // (`parent_call` becomes NULL).
-// The run is queued even if a child runs again first: that child may have been retried by somebody else meanwhile and have
+// The run is queued even if a child runs again first: that child may have been retried separately meanwhile and have
 // ended, and its own wake may have been claimed while this run was still failed.
 // A statement reads the rows as they were before it, so the failure that the update overwrites can be noted here.
 const RETRY = sql(
   'retry_execution',
-  `WITH owed AS MATERIALIZED (
+  `WITH unread_failures AS MATERIALIZED (
     SELECT i.execution_id, i.bucket, i.seq FROM rhythm.executions e
     JOIN rhythm.inbox i ON i.execution_id = e.parent_id AND i.call = e.parent_call AND i.kind = 'failed'
     WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed'
   ), failed AS (
     UPDATE rhythm.executions e SET status = CASE WHEN e.type = 'workflow' THEN 'suspended' ELSE 'pending' END,
       fence = $3, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
-      parent_call = CASE WHEN EXISTS (SELECT 1 FROM owed) THEN e.parent_call END
+      parent_call = CASE WHEN EXISTS (SELECT 1 FROM unread_failures) THEN e.parent_call END
     WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed' AND (e.type = 'task' OR e.note IS NULL)
     RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
-  ), blamed AS (
+  ), failed_children AS (
     SELECT c.id FROM failed f JOIN rhythm.inbox i ON i.execution_id = f.id AND i.bucket = f.bucket, LATERAL (
       SELECT c.id FROM rhythm.executions c WHERE c.id = f.id || ':' || i.call AND c.bucket = f.bucket AND c.status = 'failed'
       UNION ALL
-      SELECT c.id FROM rhythm.executions c WHERE ${isStray('c.', 'f.id')}
+      SELECT c.id FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'f.id')}
         AND c.parent_call = i.call AND c.status = 'failed'
     ) c WHERE f.type = 'workflow' AND i.kind = 'failed'
-  ), forgotten AS (
-    DELETE FROM rhythm.inbox i USING owed o
+  ), withdrawn_failures AS (
+    DELETE FROM rhythm.inbox i USING unread_failures o
     WHERE i.execution_id = o.execution_id AND i.bucket = o.bucket AND i.seq = o.seq AND EXISTS (SELECT 1 FROM failed)
   ), unmarked AS (
     DELETE FROM rhythm.marked_executions m USING failed f WHERE m.execution_id = f.id AND m.bucket = f.bucket
@@ -50,10 +50,10 @@ const RETRY = sql(
   ), queued AS (
     ${enqueue('failed')}
   )
-  SELECT coalesce((SELECT array_agg(DISTINCT b.id) FROM blamed b), '{}') AS children FROM failed f`,
+  SELECT coalesce((SELECT array_agg(DISTINCT b.id) FROM failed_children b), '{}') AS children FROM failed f`,
 );
 
-// The note of a failed run says why it cannot continue.
+// The note of a failed run is the reason why it cannot continue.
 const WHY_NOT = sql(
   'why_no_retry',
   `SELECT note FROM rhythm.executions WHERE id = $1 AND bucket = $2 AND status = 'failed' AND type = 'workflow' AND note IS NOT NULL`,

@@ -21,7 +21,7 @@ export interface SignalOutcome {
   executionId: string;
   /** False when a signal with the same key was there already. */
   accepted: boolean;
-  /** False when no execution of this id was visible; the signal is kept for it all the same. */
+  /** False when no execution of this id was visible; the signal is kept for it anyway. */
   known: boolean;
   /** True when the run is completed or cancelled: no wait will take the signal, and it is dropped. */
   ended: boolean;

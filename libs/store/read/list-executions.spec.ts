@@ -1,4 +1,4 @@
-// Lists: every filter, every status from its own source, and pages without gaps or doubles.
+// Lists: every filter, every status from its own source, and pages without gaps or duplicates.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../test/support/index.js';
@@ -78,7 +78,7 @@ describe('listExecutions', () => {
     expect(n).toBeGreaterThan(100);
   });
 
-  it('answers a start with the same id: the same run, or a conflict that says what differs', async () => {
+  it('returns for a start with the same id the same run, or a conflict that names what differs', async () => {
     const start = async (extra: Partial<NewExecution>) => (await insertExecutions(store.db, [task('same', extra)]))[0];
     expect(await start({ input: '{"a":1,"b":2}' })).toEqual({ id: 'same', outcome: 'created' });
     expect(await start({ input: '{"b":2,"a":1}' })).toEqual({ id: 'same', outcome: 'existing' });

@@ -2,7 +2,7 @@
 
 import { exactText } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
-import { isBelow, isStray } from '../relatives.js';
+import { isBelow, isChildWithOwnId } from '../relatives.js';
 import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, STATUS, WITH_HOLDER, WITH_HOLDER_OF_PAGE } from './read-execution.js';
 
 /** What to list; absent means any. */
@@ -58,7 +58,7 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   if (filter.createdBefore) where((p) => `e.created_at < ${p}`, filter.createdBefore);
   if (filter.parentId === null) conditions.push('e.parent_id IS NULL');
   else if (filter.parentId !== undefined) {
-    where((p) => `((${isBelow('e.id', p)} AND e.parent_id = ${p}) OR (${isStray('e.', p)}))`, filter.parentId);
+    where((p) => `((${isBelow('e.id', p)} AND e.parent_id = ${p}) OR (${isChildWithOwnId('e.', p)}))`, filter.parentId);
   }
   if (filter.cursor) {
     const [time, id] = decodeCursor(filter.cursor);

@@ -5,7 +5,7 @@ import { ACTIVE } from '../ended.js';
 import { bucketOf } from '../ids.js';
 import { jsonText } from '../json-columns.js';
 import type { ExecutionOptions } from '../new-execution.js';
-import { isInTree, isStray } from '../relatives.js';
+import { isChildWithOwnId, isInTree } from '../relatives.js';
 
 /** An error as it is stored: plain data, of the same shape as the one that crosses the border of the language. */
 export interface StoredError {
@@ -96,7 +96,7 @@ const TREE = sql(
     SELECT $1::text COLLATE "C" AS id, $2::smallint AS bucket
     UNION
     SELECT s.id, s.bucket FROM roots r JOIN rhythm.executions p ON p.bucket = r.bucket AND ${isInTree('p.id', 'r.id')}
-    JOIN rhythm.executions s ON ${isStray('s.', 'p.id')}
+    JOIN rhythm.executions s ON ${isChildWithOwnId('s.', 'p.id')}
   )
   SELECT ${RECORD} FROM roots r JOIN rhythm.executions e ON e.bucket = r.bucket AND ${isInTree('e.id', 'r.id')}
   ${WITH_HOLDER} ORDER BY e.created_at, e.id LIMIT $3`,

@@ -2,7 +2,7 @@
 
 import { type Runner, sql } from '../connect/statement.js';
 import { bucketOf } from '../ids.js';
-import { isBelow, isStray } from '../relatives.js';
+import { isBelow, isChildWithOwnId } from '../relatives.js';
 
 /** One thing that happened. */
 export interface HistoryEntry {
@@ -27,7 +27,7 @@ const HISTORY = sql(
   steps AS (
     SELECT * FROM rhythm.executions WHERE bucket = $2 AND ${isBelow('id', '$1')} AND parent_id = $1
     UNION ALL
-    SELECT * FROM rhythm.executions WHERE ${isStray('', '$1')}
+    SELECT * FROM rhythm.executions WHERE ${isChildWithOwnId('', '$1')}
   ),
   entries AS (
     SELECT created_at AS at, 0 AS place, 'created' AS kind, NULL AS worker_id, id, target_name, NULL::jsonb AS detail FROM me

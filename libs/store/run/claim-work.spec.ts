@@ -31,7 +31,7 @@ describe('a claim', () => {
     return { ids: items.map(({ id }) => id), ...claim };
   };
 
-  it('says how far it came in each queue', async () => {
+  it('returns how far it came in each queue', async () => {
     await add(['a', 'b'], { queue: 'q' });
     await add(['c', 'd'], { queue: 'r', priority: 5 });
     const { ids, places } = await take(3, undefined, ['q', 'r']);
@@ -42,10 +42,10 @@ describe('a claim', () => {
     expect(rest.ids).toEqual(['d']);
   });
 
-  it('behind a place takes what is further back and what is more urgent, and nothing that stands before it', async () => {
+  it('behind a place takes what is further back and what is more urgent, and nothing that is in front of it', async () => {
     await add(['first', 'second', 'third', 'fourth', 'fifth']);
     const { places } = await take(2);
-    // Given back or committed late, it stands where it stood.
+    // Given back or committed late, it is where it was before.
     await store.db.rows(
       sql(
         'spec',

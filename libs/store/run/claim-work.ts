@@ -25,7 +25,7 @@ export interface ClaimedItem {
   options: ExecutionOptions | null;
   tags: string[] | null;
   progress: unknown;
-  /** True for "run this task"; false for "look at your events". */
+  /** True for "run this task"; false for "read your events". */
   run: boolean;
   /** Its place in the queue, by age. */
   seq: number;

@@ -1,7 +1,7 @@
 // Tokens with which a task is completed from outside: unguessable, single use, tied to the fence, stored as a hash.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { millis } from '../clock.js';
+import { CLOCK, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { bucketOf } from '../ids.js';
 
@@ -13,8 +13,8 @@ const STORE = sql(
 
 const FIND = sql(
   'find_token',
-  `SELECT t.fence AS fence, e.fence = t.fence AS valid, e.status, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
-    ${millis('coalesce(e.started_at, e.created_at)')} AS "startedAt"
+  `SELECT t.fence AS fence, e.fence = t.fence AS valid, e.status, e.attempts, e.target_name AS name, e.queue, e.parent_id AS "parentId", e.parent_call AS "parentCall",
+    ${millis('coalesce(e.started_at, e.created_at)')} AS "startedAt", CASE WHEN e.attempts = 0 THEN ${millis(`${CLOCK} - e.started_at`)} END AS "runningMs"
   FROM rhythm.completion_tokens t JOIN rhythm.executions e ON e.id = t.execution_id AND e.bucket = t.bucket
   WHERE t.execution_id = $1 AND t.bucket = $2 AND t.hash = $3`,
 );
@@ -29,14 +29,25 @@ export interface TokenTarget {
   status: string;
   attempts: number;
   name: string;
+  queue: string;
   parentId: string | null;
   parentCall: number | null;
   startedAt: number;
+  /** How long its attempt has lasted, in milliseconds; null when that is not known: only the start of the first is stored. */
+  runningMs: number | null;
+}
+
+/** The secret part of a new token. */
+export function newSecret(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 /** Makes a token for a claimed task. Returns undefined when the claim was lost. */
-export async function createCompletionToken(db: Runner, item: { id: string; bucket: number; fence: number }): Promise<string | undefined> {
-  const secret = randomBytes(24).toString('base64url');
+export async function createCompletionToken(
+  db: Runner,
+  item: { id: string; bucket: number; fence: number },
+  secret = newSecret(),
+): Promise<string | undefined> {
   const rows = await db.rows(STORE, [item.id, item.bucket, hashOf(secret), item.fence]);
   return rows.length > 0 ? `${Buffer.from(item.id).toString('base64url')}.${secret}` : undefined;
 }

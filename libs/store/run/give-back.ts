@@ -6,6 +6,9 @@ import { ACTIVE, ENDED } from '../ended.js';
 import { newFence } from '../fence.js';
 import { enqueue, wake } from '../work-queue.js';
 
+/** An execution at the fence at which it was claimed. */
+type ItemAtFence = { id: string; bucket: number; fence: number };
+
 /** One execution that was put off. */
 export interface PutOff {
   id: string;
@@ -31,8 +34,8 @@ export interface GivenBack {
   quarantined: boolean;
 }
 
-// A workflow that is not returned (somebody else has moved it, or it is paused) is woken again: its queue row may have been the
-// wake of an event that nobody else has read. So is a task with a cancel request in its inbox. One that has ended is woken if
+// A workflow that is not returned (another worker has moved it, or it is paused) is woken again: its queue row may have been the
+// wake of an event that no other turn has read. So is a task with a cancel request in its inbox. One that has ended is woken if
 // something is left for it: the claim of that wake deletes it. Whether it was returned is read from the update itself: this
 // statement's snapshot may be older than the commit that the update waited for.
 const HAS_EVENTS = `EXISTS (SELECT 1 FROM rhythm.inbox o WHERE o.execution_id = e.id AND o.bucket = e.bucket)`;
@@ -68,12 +71,14 @@ const GIVE_BACK = sql(
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
-const GIVE_BACK_SOME = sql(
-  'give_back_some',
-  `WITH items AS MATERIALIZED (
+const GIVEN_ITEMS = `items AS MATERIALIZED (
     SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
   ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), ${returned('$6', 0)}
+  )`;
+
+const GIVE_BACK_SOME = sql(
+  'give_back_some',
+  `WITH ${GIVEN_ITEMS}, ${returned('$6', 0)}
   SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM returned`,
 );
 
@@ -81,10 +86,7 @@ const GIVE_BACK_SOME = sql(
 // a task is read before the task may run.
 const PUT_OFF = sql(
   'put_off',
-  `WITH items AS MATERIALIZED (
-    SELECT * FROM unnest($3::text[], $4::smallint[], $5::bigint[]) AS i(id, bucket, fence)
-  ), gone AS (DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2)
-  ), returned AS (
+  `WITH ${GIVEN_ITEMS}, returned AS (
     UPDATE rhythm.executions e SET fence = $7::bigint
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ${ACTIVE} AND ${WAS_TO_RUN}
     RETURNING e.id, e.bucket, e.type, e.fence
@@ -101,7 +103,7 @@ const PUT_OFF = sql(
   RETURNING execution_id AS id, bucket, fence, due_at > ${inMs('$6')} AS later`,
 );
 
-// The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone starts over.
+// The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone is replaced by a new one.
 // Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. Rows that
 // are not locked are taken, the rest stays in its claims, and the sweeper comes back for it.
 const RECOVER = sql(
@@ -137,55 +139,53 @@ const RECOVER = sql(
 );
 
 /** Gives back whole claims of a worker: those whose reply was lost, or all of them at shutdown. */
-export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[]): Promise<GivenBack[]> {
-  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, newFence()]);
+export async function giveBackClaims(db: Runner, workerId: string, claimIds: readonly string[], fence = newFence()): Promise<GivenBack[]> {
+  return db.rows<GivenBack>(GIVE_BACK, [workerId, claimIds, fence]);
 }
 
 /** Gives back some items, and deletes the claims that have no other items left. */
 export async function giveBackItems(
   db: Runner,
   workerId: string,
-  items: readonly { id: string; bucket: number; fence: number }[],
+  items: readonly ItemAtFence[],
   doneClaims: readonly string[],
+  fence = newFence(),
 ): Promise<GivenBack[]> {
-  return db.rows<GivenBack>(GIVE_BACK_SOME, [
-    workerId,
-    doneClaims,
-    items.map((item) => item.id),
-    items.map((item) => item.bucket),
-    items.map((item) => item.fence),
-    newFence(),
-  ]);
+  return db.rows<GivenBack>(GIVE_BACK_SOME, [workerId, doneClaims, ...itemColumns(items), fence]);
 }
 
 /** Gives back items, runnable again after a delay. Returns those that will be: not those that were already put off for longer. */
 export async function putOffItems(
   db: Runner,
   workerId: string,
-  items: readonly { id: string; bucket: number; fence: number }[],
+  items: readonly ItemAtFence[],
   doneClaims: readonly string[],
   delayMs: number,
+  fence = newFence(),
 ): Promise<PutOff[]> {
-  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, [
-    workerId,
-    doneClaims,
-    items.map((item) => item.id),
-    items.map((item) => item.bucket),
-    items.map((item) => item.fence),
-    delayMs,
-    newFence(),
-  ]);
-  return rows.filter((row) => !row.later).map(({ id, bucket, fence }) => ({ id, bucket, fence }));
+  const values = [workerId, doneClaims, ...itemColumns(items), delayMs, fence];
+  const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, values);
+  return rows.filter((row) => !row.later).map(({ later: _, ...item }) => item);
 }
 
 /**
  * Takes over from a worker that has been silent too long: its heartbeat goes, its work returns to the queue at a new fence.
- * Returns undefined when there was nothing to take: it was not dead after all, or another worker was faster. Safe to run from
+ * Returns undefined when there was nothing to take: it was alive, or another worker was faster. Safe to run from
  * every worker at once, and again for as long as something is left.
  */
-export async function recoverWorker(db: Runner, workerId: string, beats: number, maxCrashes: number): Promise<Recovered | undefined> {
-  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, newFence()]);
+export async function recoverWorker(
+  db: Runner,
+  workerId: string,
+  beats: number,
+  maxCrashes: number,
+  fence = newFence(),
+): Promise<Recovered | undefined> {
+  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, fence]);
   if (rows.length === 0) return undefined;
   const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
   return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };
+}
+
+function itemColumns(items: readonly ItemAtFence[]): [ids: string[], buckets: number[], fences: number[]] {
+  return [items.map(({ id }) => id), items.map(({ bucket }) => bucket), items.map(({ fence }) => fence)];
 }

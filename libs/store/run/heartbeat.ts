@@ -19,11 +19,11 @@ const REGISTER = sql(
 );
 // After a failover the server is another process, or one that was started again: a standby that was promoted has served no
 // worker before.
-const BEAT = sql(
-  'beat',
+const WRITE = sql(
+  'write_heartbeat',
   `UPDATE rhythm.worker_heartbeats SET beats = beats + 1, beat_at = now() WHERE worker_id = $1 RETURNING pg_postmaster_start_time()::text AS server`,
 );
-const LEAVE = sql('leave', `DELETE FROM rhythm.worker_heartbeats WHERE worker_id = $1`);
+const REMOVE = sql('remove_worker', `DELETE FROM rhythm.worker_heartbeats WHERE worker_id = $1`);
 const CLAIM_IDS = sql('claim_ids', `SELECT claim_id AS id FROM rhythm.claims WHERE worker_id = $1`);
 const LOST = sql(
   'lost_items',
@@ -34,8 +34,8 @@ const LOST = sql(
 export const NO_HEARTBEAT = -1;
 
 // A claim whose worker has no heartbeat row counts as a worker that is silent forever.
-const BEATS = sql(
-  'read_beats',
+const READ = sql(
+  'read_heartbeats',
   `SELECT worker_id AS "workerId", beats FROM rhythm.worker_heartbeats
   UNION ALL
   SELECT DISTINCT c.worker_id, ${NO_HEARTBEAT} FROM rhythm.claims c WHERE NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = c.worker_id)`,
@@ -46,13 +46,13 @@ export async function registerWorker(db: Runner, worker: WorkerDescription): Pro
 }
 
 /** Writes a heartbeat. Returns which server took it, or undefined when the worker has been declared dead. */
-export async function beat(db: Runner, workerId: string): Promise<string | undefined> {
-  return (await db.rows<{ server: string }>(BEAT, [workerId]))[0]?.server;
+export async function writeHeartbeat(db: Runner, workerId: string): Promise<string | undefined> {
+  return (await db.rows<{ server: string }>(WRITE, [workerId]))[0]?.server;
 }
 
 /** Removes the worker; its claims must be gone by then. */
-export async function leave(db: Runner, workerId: string): Promise<void> {
-  await db.rows(LEAVE, [workerId]);
+export async function removeWorker(db: Runner, workerId: string): Promise<void> {
+  await db.rows(REMOVE, [workerId]);
 }
 
 /** The claims that the database has of this worker. */
@@ -69,6 +69,6 @@ export async function lostItems(
 }
 
 /** How many heartbeats each worker has written. */
-export async function readBeats(db: Runner): Promise<{ workerId: string; beats: number }[]> {
-  return db.rows(BEATS);
+export async function readHeartbeats(db: Runner): Promise<{ workerId: string; beats: number }[]> {
+  return db.rows(READ);
 }

@@ -25,7 +25,7 @@ const PREFIX = 't:';
 const served = (q: string, t: string) =>
   `EXISTS (SELECT 1 FROM rhythm.worker_heartbeats live WHERE ${q} = ANY(live.queues) AND ${t} = ANY(live.tasks))`;
 
-// The row is moved to its task's lane and keeps its place by age. The fence is replaced, so that repeating this statement after a
+// The row is moved to the lane of its task and keeps its place by age. The fence is replaced, so that repeating this statement after a
 // lost reply moves nothing. The claims end with it, as when work is given back.
 const MOVE = sql(
   'move_to_lanes',
@@ -57,14 +57,14 @@ const CLAIM = claimStatement(
   `unnest($3::text[], $5::text[]) AS q(name, lane), LATERAL (
         SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = q.lane ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
       )`,
-  // The note said that no worker has the task.
+  // The note is about the lack of a worker that has the task.
   `, unnoted AS (UPDATE rhythm.executions e SET note = NULL FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.note IS NOT NULL)`,
 );
 
-// For lanes that no worker claims from: the worker that had the task may be gone, and nobody else deletes the rows of tasks that
+// For lanes that no worker claims from: the worker that had the task may be gone, and nothing else deletes the rows of tasks that
 // were cancelled or paused meanwhile. Only the first rows of each lane, so that a long one costs no more.
-const TEND = sql(
-  'tend_lanes',
+const UPDATE = sql(
+  'update_unserved_lanes',
   `WITH first AS MATERIALIZED (
     SELECT w.* FROM unnest($1::text[], $2::text[], $3::text[]) AS d(queue, lane, task), LATERAL (
       SELECT w.queue, w.lane, w.rank, w.seq, w.bucket, w.execution_id, w.fence, d.task FROM rhythm.work_queue w
@@ -87,7 +87,7 @@ const UNSERVED = sql(
   WHERE w.lane > '' AND NOT ${served('w.queue', `substr(w.lane, ${PREFIX.length + 1})`)} GROUP BY w.queue, w.lane ORDER BY w.queue, w.lane`,
 );
 
-const TENDED = 1_000;
+const MOST_ROWS = 1_000;
 
 /** The note of an execution while no live worker has its task. */
 export function noWorkerHas(task: string): string {
@@ -100,6 +100,7 @@ export async function moveToLanes(
   workerId: string,
   items: readonly (Pick<ClaimedItem, 'id' | 'bucket' | 'fence' | 'seq'> & { note: string })[],
   doneClaims: readonly string[],
+  fence = newFence(),
 ): Promise<void> {
   await db.rows(MOVE, [
     workerId,
@@ -109,7 +110,7 @@ export async function moveToLanes(
     items.map((item) => item.fence),
     items.map((item) => item.seq),
     items.map((item) => item.note),
-    newFence(),
+    fence,
   ]);
 }
 
@@ -123,10 +124,10 @@ export async function claimLanes(db: Runner, workerId: string, claimId: string, 
   return readClaim(db, CLAIM, claimId, [workerId, claimId, lanes.map(({ queue }) => queue), limit, lanes.map(laneOf)]);
 }
 
-/** Writes a note on executions in lanes that no live worker serves, and deletes queue rows that no longer mean anything. */
-export async function tendLanes(db: Runner, lanes: readonly Lane[]): Promise<void> {
+/** Writes a note on executions in lanes that no live worker serves, and deletes queue rows that are obsolete. */
+export async function updateUnservedLanes(db: Runner, lanes: readonly Lane[]): Promise<void> {
   if (lanes.length === 0) return;
-  await db.rows(TEND, [lanes.map(({ queue }) => queue), lanes.map(laneOf), lanes.map(({ task }) => task), TENDED, noWorkerHas('%s')]);
+  await db.rows(UPDATE, [lanes.map(({ queue }) => queue), lanes.map(laneOf), lanes.map(({ task }) => task), MOST_ROWS, noWorkerHas('%s')]);
 }
 
 /** Tasks that executions wait for and no live worker has, for people. */

@@ -1,9 +1,9 @@
 // Moves what is due from the scheduled queue: into the work queue, or as an event to its run.
 
-import { CLOCK, CLOCK_NOW } from '../clock.js';
+import { CLOCK, CLOCK_NOW, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED_FOR_GOOD, LIVE } from '../ended.js';
-import { isBelow, isStray } from '../relatives.js';
+import { isBelow, isChildWithOwnId } from '../relatives.js';
 import { queueRows } from '../work-queue.js';
 
 /** What one move did. */
@@ -52,12 +52,13 @@ const overdue = (name: string, which: string) =>
   sql(
     name,
     `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
+    ${millis(CLOCK)} AS now, ${millis('e.created_at')} AS "createdAt",
     e.status, e.options, e.queue, e.version, e.cancelled_at IS NOT NULL AS cancelled,
     e.started_at IS NOT NULL OR (e.type = 'workflow' AND EXISTS (SELECT 1 FROM rhythm.claims c WHERE e.id = ANY(c.ids))) AS started,
     e.type = 'workflow' AND (EXISTS (
       SELECT 1 FROM rhythm.executions c WHERE c.bucket = e.bucket AND ${isBelow('c.id', 'e.id')} AND c.parent_id = e.id AND ${LIVING}
     ) OR EXISTS (
-      SELECT 1 FROM rhythm.executions c WHERE ${isStray('c.', 'e.id')} AND ${LIVING}
+      SELECT 1 FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'e.id')} AND ${LIVING}
     )) AS "hasChildren"
   FROM rhythm.scheduled_queue s LEFT JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket
   WHERE s.due_at <= ${CLOCK} AND ${which}`,
@@ -88,6 +89,10 @@ export interface Overdue {
   parentId: string | null;
   parentCall: number | null;
   options: { totalTimeoutMs?: number; startTimeoutMs?: number } | null;
+  /** The database's clock, in milliseconds. */
+  now: number;
+  /** When it was started, in milliseconds. */
+  createdAt: number;
   cancelled: boolean;
   /** It has started; a start timeout no longer matters. */
   started: boolean;

@@ -1,4 +1,4 @@
-// Writes a note on an execution that says why it does not move, for people who look at it.
+// Writes a note on an execution about why it does not move, for people.
 
 import { type Runner, sql } from '../connect/statement.js';
 

@@ -5,7 +5,6 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DEFAULT_ENGINE_OPTIONS } from '../../../libs/engine/index.js';
 import {
   type BenchmarkRows,
-  beat,
   type Claim,
   claimWork,
   commitWork,
@@ -16,6 +15,7 @@ import {
   retrying,
   type Store,
   turnCommit,
+  writeHeartbeat,
 } from '../../../libs/store/index.js';
 import type { CliContext } from '../command.js';
 import { Progress } from '../progress.js';
@@ -41,7 +41,7 @@ export async function runBaseline(store: Store, rows: BenchmarkRows, options: Ba
     concurrency,
     codeVersion: DEFAULT_ENGINE_OPTIONS.codeVersion,
   });
-  const heart = setInterval(() => void beat(store.db, rows.name).catch((error) => failure.abort(error)), BEAT_MS);
+  const heart = setInterval(() => void writeHeartbeat(store.db, rows.name).catch((error) => failure.abort(error)), BEAT_MS);
   const links = Array.from({ length: Math.min(CONNECTIONS, Math.ceil(concurrency / batch)) }, () => store.link());
   try {
     await enqueue(store, rows, options, targets, context.interrupted);

@@ -1,4 +1,4 @@
-// The one row that says which schema this is and how old the code may be that uses it.
+// One row: the version of the schema, and the oldest code that may use it.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 

@@ -8,7 +8,7 @@ export type StoredStatus = 'pending' | 'suspended' | 'paused' | 'completed' | 'f
 @Entity('executions')
 @Index('executions_created', ['createdAt'])
 // Children normally have their parent's id as a prefix; only those with an id of their own need an index to be found.
-@Index('executions_strays', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
+@Index('executions_own_ids', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
 export class ExecutionEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'executions_pkey' })
   id!: string;
@@ -34,7 +34,7 @@ export class ExecutionEntity {
   @Column({ name: 'parent_id', type: 'text', collation: 'C', nullable: true })
   parentId!: string | null;
 
-  /** The number of the durable call in the parent that waits for this run; null when nobody waits for its end. */
+  /** The number of the durable call in the parent that waits for this run; null when no call waits for its end. */
   @Column({ name: 'parent_call', type: 'integer', nullable: true })
   parentCall!: number | null;
 

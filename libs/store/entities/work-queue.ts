@@ -7,7 +7,7 @@ export class WorkQueueEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'work_queue_pkey' })
   queue!: string;
 
-  /** Empty for work that every worker of the queue may take; otherwise it says which workers may. */
+  /** Empty for work that every worker of the queue may take; `t:<task>` for workers that have the task. */
   @PrimaryColumn({ type: 'text', collation: 'C', default: '', primaryKeyConstraintName: 'work_queue_pkey' })
   lane!: string;
 
@@ -26,7 +26,7 @@ export class WorkQueueEntity {
 
   /**
    * Set when the row means "run this task": it counts only while the task is still at this fence.
-   * Null means "look at your events" (workflows always, tasks when they are cancelled).
+   * Null means "read your events" (workflows always, tasks when they are cancelled).
    */
   @Column({ type: 'bigint', nullable: true })
   fence!: string | null;
