@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SWC = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
 const CACHE = join(ROOT, 'node_modules/.cache/rhythm-cli');
 const KEEP_MS = 3_600_000;
 
@@ -37,17 +38,7 @@ export function compiledPackage(): string {
 }
 
 function compile(file: string, text: string): string {
-  return transformSync(text, {
-    filename: file,
-    module: { type: 'es6' },
-    jsc: {
-      target: 'es2022',
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-      keepClassNames: true,
-    },
-    swcrc: false,
-  }).code;
+  return transformSync(text, { ...SWC, filename: file, swcrc: false }).code;
 }
 
 function write(file: string, text: string): void {
