@@ -7,11 +7,9 @@ import { cliMessage } from './cli-words.js';
 describe('a message of the command line', () => {
   it('says how to go on with a run that has not ended, and that a paused one does not move', () => {
     expect(cliMessage(new ResultTimeoutError('o-1', 'suspended', 500), 'start')).toBe(
-      'Execution "o-1" had not ended after 500ms: it is suspended. It goes on. Wait longer with --wait, or see what it waits for: rhythm show o-1',
+      'Execution "o-1" has not ended after 500ms: it is suspended. It continues. Wait longer with --wait, or see what it waits for: rhythm show o-1',
     );
-    expect(cliMessage(new ResultTimeoutError('o-1', 'paused', 500), 'start')).toMatch(
-      /it is paused\. It moves again after: rhythm resume o-1$/,
-    );
+    expect(cliMessage(new ResultTimeoutError('o-1', 'paused', 500), 'start')).toMatch(/it is paused\. To continue it: rhythm resume o-1$/);
   });
 
   it('names flags where the module names options', () => {
@@ -33,7 +31,7 @@ describe('a message of the command line', () => {
   });
 
   it('is otherwise that of the error', () => {
-    expect(cliMessage(new ExecutionStateError('a', 'failed', 'cancel', 'It has ended already.'), 'cancel')).toMatch(
+    expect(cliMessage(new ExecutionStateError('a', 'failed', 'cancel', 'It has already ended.'), 'cancel')).toMatch(
       /^Cannot cancel execution "a"/,
     );
     expect(cliMessage('a text', 'list')).toBe('a text');

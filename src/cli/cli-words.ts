@@ -18,9 +18,9 @@ export function cliMessage(error: unknown, command: string): string {
 function stillGoing({ executionId, status, timeoutMs }: ResultTimeoutError): string {
   const advice =
     status === 'paused'
-      ? `It moves again after: rhythm resume ${executionId}`
-      : `It goes on. Wait longer with --wait, or see what it waits for: rhythm show ${executionId}`;
-  return `Execution "${executionId}" had not ended after ${span(timeoutMs)}: it is ${status}. ${advice}`;
+      ? `To continue it: rhythm resume ${executionId}`
+      : `It continues. Wait longer with --wait, or see what it waits for: rhythm show ${executionId}`;
+  return `Execution "${executionId}" has not ended after ${span(timeoutMs)}: it is ${status}. ${advice}`;
 }
 
 function unknownName({ kind, target, known }: UnknownNameError): string {
@@ -30,12 +30,12 @@ function unknownName({ kind, target, known }: UnknownNameError): string {
 
 function noDatabase(command: string): string {
   return [
-    'No database is configured. The command line does not see what RhythmModule.forRoot is given in code; set one of:',
+    'No database is configured. Commands do not see the options that your code passes to RhythmModule.forRoot; set one of:',
     `  rhythm ${command} --database-url postgres://user:password@host:5432/name`,
     '  RHYTHM_DATABASE_URL=postgres://user:password@host:5432/name   (environment or .env; DATABASE_URL also works)',
     '  rhythm.toml:  [database]',
     '                url = "postgres://user:password@host:5432/name"',
-    `For the database of an app with database: 'embedded', in the folder of that app: rhythm ${command} --database-url embedded`,
+    `If the app has database: 'embedded', run this in the folder of the app: rhythm ${command} --database-url embedded`,
   ].join('\n');
 }
 

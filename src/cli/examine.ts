@@ -30,6 +30,7 @@ const CONNECT_MS = 5_000;
 const OLDEST_SERVER = 140_000;
 const SKEW_MS = 1_000;
 const LONG_SECONDS = 60;
+const LONG = span(LONG_SECONDS * 1_000);
 const STUCK_MS = 60_000;
 
 /** Looks at everything; a database that cannot be reached is the only finding then. */
@@ -71,36 +72,36 @@ function reachable({ version, versionNumber, readOnly }: ServerFacts): Finding {
     return {
       check,
       state: 'broken',
-      found: `PostgreSQL ${version} is a replica and takes no writes`,
-      advice: 'Set database.url to the primary; a replica belongs into database.readUrl.',
+      found: `PostgreSQL ${version} is a read-only replica`,
+      advice: 'Set database.url to the primary, and database.readUrl to the replica.',
     };
   }
   if (versionNumber < OLDEST_SERVER) {
     return { check, state: 'broken', found: `PostgreSQL ${version} is too old`, advice: 'Rhythm needs PostgreSQL 14 or newer.' };
   }
-  return { check, state: 'ok', found: `PostgreSQL ${version} answers` };
+  return { check, state: 'ok', found: `PostgreSQL ${version}` };
 }
 
 function connections({ usedConnections, maxConnections }: ServerFacts, { database }: RhythmSettings): Finding {
   const check = 'connections';
-  const found = `${usedConnections} of ${maxConnections} in use; each process of ours may open ${database.maxConnections}`;
+  const found = `${usedConnections} of ${maxConnections} in use; each Rhythm process may open ${database.maxConnections}`;
   if (maxConnections - usedConnections >= database.maxConnections) return { check, state: 'ok', found };
   return {
     check,
     state: 'warning',
     found,
-    advice: 'One more process may not get its connections: lower database.maxConnections, or raise max_connections of the server.',
+    advice: 'Another process might not get all its connections. Lower database.maxConnections, or raise max_connections on the server.',
   };
 }
 
 function clock(skew: number): Finding {
-  const found = `this machine and the database differ by ${span(Math.abs(skew))}`;
+  const found = `the clocks of this machine and the database differ by ${span(Math.abs(skew))}`;
   if (Math.abs(skew) <= SKEW_MS) return { check: 'clock', state: 'ok', found };
   return {
     check: 'clock',
     state: 'warning',
     found,
-    advice: 'Timers follow the database and are right; ages in listings and --since are off. Synchronise the clocks (NTP).',
+    advice: 'Timers use the clock of the database and are right; ages in tables and --since are off. Synchronise the clocks (NTP).',
   };
 }
 
@@ -121,20 +122,20 @@ async function pooler(connection: Parameters<typeof isTransactionPooler>[0], { d
       check,
       state: 'warning',
       found: 'a transaction pooler, and no database.listenUrl',
-      advice: 'Workers only poll then. Set database.listenUrl to the server itself for instant wake-ups.',
+      advice: 'Workers can only poll. Set database.listenUrl to the server itself for immediate wake-ups.',
     };
   }
-  return { check, state: 'ok', found: found ? 'a transaction pooler, as configured' : 'no transaction pooler in between' };
+  return { check, state: 'ok', found: found ? 'a transaction pooler, as configured' : 'no transaction pooler' };
 }
 
 async function transactions(db: PoolRunner): Promise<Finding> {
   const check = 'transactions';
   const [oldest, ...others] = await longTransactions(db, LONG_SECONDS);
-  if (!oldest) return { check, state: 'ok', found: `none is open for more than ${span(LONG_SECONDS * 1_000)}` };
+  if (!oldest) return { check, state: 'ok', found: `none has been open for more than ${LONG}` };
   return {
     check,
     state: 'warning',
-    found: `${count(others.length + 1, 'transaction')} open for long; the oldest, pid ${oldest.pid} (${oldest.application || oldest.user}, ${oldest.state}), for ${span(oldest.ageMs)}`,
+    found: `${count(others.length + 1, 'transaction')} open for more than ${LONG}; the oldest, pid ${oldest.pid} (${oldest.application || oldest.user}, ${oldest.state}), for ${span(oldest.ageMs)}`,
     advice: `It keeps vacuum from cleaning the queues, which slows claims. End it, or: select pg_terminate_backend(${oldest.pid})`,
   };
 }
@@ -169,16 +170,16 @@ async function workers(db: PoolRunner, { worker }: RhythmSettings): Promise<Find
     return {
       check,
       state: 'warning',
-      found: silent.length > 0 ? `all ${silent.length} are silent` : 'none is running',
-      advice: 'Nothing will move until one runs: npx rhythm worker dist/app.module.js',
+      found: silent.length > 0 ? `none is alive, ${silent.length} without a recent heartbeat` : 'none is running',
+      advice: 'Nothing runs until you start one: npx rhythm worker dist/app.module.js',
     };
   }
   if (silent.length > 0) {
     return {
       check,
       state: 'warning',
-      found: `${all.length - silent.length} alive, ${silent.length} silent (${silent.map(({ workerId }) => workerId).join(', ')})`,
-      advice: 'The live ones take over their work within worker.deadAfter.',
+      found: `${all.length - silent.length} alive, ${silent.length} without a recent heartbeat (${silent.map(({ workerId }) => workerId).join(', ')})`,
+      advice: 'The others take over their work within worker.deadAfter.',
     };
   }
   return { check, state: 'ok', found: `${all.length} alive` };
@@ -192,7 +193,7 @@ async function queues(db: PoolRunner): Promise<Finding[]> {
   const without: Finding[] = (await readUnserved(db)).map(({ queue, task, waiting }) => ({
     check,
     state: 'broken',
-    found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}" for task "${task}", which no live worker has`,
+    found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}" for task "${task}", which no running worker has`,
     advice: 'Start a worker of an app that has this task, or correct the name and cancel these executions.',
   }));
   const findings: Finding[] = unserved.map(({ queue, waiting }) => ({
@@ -206,11 +207,12 @@ async function queues(db: PoolRunner): Promise<Finding[]> {
     findings.push({
       check,
       state: 'warning',
-      found: `"${queue}" does not move: ${waiting} waiting, the oldest for ${span(oldestMs ?? 0)}, none running`,
-      advice: 'Look at the log of its workers; a worker that lacks a flow puts the work off and notes why (rhythm list --status pending).',
+      found: `"${queue}" makes no progress: ${waiting} waiting, the oldest for ${span(oldestMs ?? 0)}, none running`,
+      advice:
+        'Check the logs of its workers. A worker that lacks a flow postpones the work and records why (rhythm list --status pending).',
     });
   }
   return findings.length > 0
     ? findings
-    : [{ check, state: 'ok', found: all.length === 0 ? 'nothing waits' : 'every queue with work is served' }];
+    : [{ check, state: 'ok', found: all.length === 0 ? 'nothing is waiting' : 'every queue with work has a worker' }];
 }

@@ -25,14 +25,14 @@ export const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'susp
 /** Adds the filter flags to a command. */
 export function addFilters(command: Command): Command {
   return command
-    .option('--status <list>', `only these: ${STATUSES.join(', ')}; several separated by commas`)
+    .option('--status <list>', `only these statuses, separated by commas: ${STATUSES.join(', ')}`)
     .option('--name <name>', 'only runs of this workflow or task')
     .addOption(new Option('--type <type>', 'only tasks or only workflows').choices(['task', 'workflow']))
-    .option('--queue <queue>', 'only of this queue')
+    .option('--queue <queue>', 'only in this queue')
     .option('--tag <tag>', 'only with this tag')
     .option('--parent <id>', 'only what this execution called')
     .option('--since <time>', 'created in the last 1h, 7d, …, or after a date such as 2030-01-31T09:00:00Z')
-    .option('--before <time>', 'created longer ago than 1h, 7d, …, or before a date');
+    .option('--before <time>', 'created more than 1h, 7d, … ago, or before a date');
 }
 
 /** Whether any filter is given. */
@@ -59,7 +59,7 @@ export function readStatuses<Word extends string>(text: string, known: readonly 
   return text.split(',').map((part) => {
     const word = part.trim() as Word;
     if (!known.includes(word)) {
-      throw new UsageError(`--status: "${word}" is not a status here.${didYouMean(word, known)} Choose from ${known.join(', ')}.`);
+      throw new UsageError(`--status: "${word}" is not a valid status here.${didYouMean(word, known)} Choose from ${known.join(', ')}.`);
     }
     return word;
   });

@@ -23,15 +23,15 @@ import type { CliStreams } from './terminal.js';
 
 /** The commands by what they are for, in the order of the help. */
 const GROUPS: Record<string, readonly CliCommand[]> = {
-  'Look:': [listCommand, showCommand, statusCommand],
-  'Act:': [startCommand, signalCommand, ...steerCommands, activateCommand],
+  'Inspect:': [listCommand, showCommand, statusCommand],
+  'Control:': [startCommand, signalCommand, ...steerCommands, activateCommand],
   'Flows:': [checkCommand, runCommand],
   'Operations:': [initCommand, workerCommand, migrateCommand, doctorCommand, cleanupCommand, benchCommand, completionCommand],
 };
 
 /** What the help says about the answers of every command. */
 export const ANSWERS = `Exit codes: 0 ok, 1 the operation failed, 2 wrong usage or configuration, 130 interrupted by Ctrl-C.
-With --json every command prints one document on a line: { "ok", "command", "data" }, or { "ok": false, "command", "error": { "code", "message" } }.`;
+With --json, every command prints one JSON document on one line: { "ok", "command", "data" }, or { "ok": false, "command", "error": { "code", "message" } }.`;
 
 /** Builds the program around a context. */
 export function buildProgram(streams: CliStreams, context: CliContext): Command {
@@ -39,14 +39,14 @@ export function buildProgram(streams: CliStreams, context: CliContext): Command 
     .description('Durable execution for NestJS on PostgreSQL.')
     .usage('<command> [options]')
     .version(DEFAULT_ENGINE_OPTIONS.codeVersion)
-    .option('--database-url <url>', 'the database, in place of RHYTHM_DATABASE_URL and rhythm.toml')
+    .option('--database-url <url>', 'the database; overrides RHYTHM_DATABASE_URL and rhythm.toml')
     .addOption(
-      new Option('--config [file]', 'a configuration file, in place of the usual search')
+      new Option('--config [file]', 'use this configuration file instead of searching for one')
         .preset('')
         .argParser((file: string, before?: GlobalFlags['config']) => (file === '' ? { ...before, bare: true } : { ...before, file })),
     )
-    .option('--json', 'answer in one JSON document')
-    .helpCommand('help [command]', 'show the help of a command')
+    .option('--json', 'print the result as one JSON document')
+    .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', `\n${ANSWERS}\n\nrhythm help <command> shows the options and examples of a command.`);
   for (const [group, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(group);

@@ -125,7 +125,7 @@ return [first, late]`,
 
   it('counts a missing stub, a missing file and bad JSON as wrong usage', async () => {
     const missing = await rhythm('run', order(), '--inputs', '{"amount":5}', '--tasks', file('few.json', '{ "chrge": 1 }'));
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('no stub answers it. Did you mean "chrge"?') });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('which has no stub. Did you mean "chrge"?') });
     expect(await rhythm('run', join(folder, 'none.flow'))).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
     const json = await rhythm('run', order(), '--inputs', '{"a": tru}');
     expect(json.code).toBe(2);
@@ -143,10 +143,10 @@ describe('rhythm check', () => {
     const good = mkdtempSync(join(folder, 'good-'));
     writeFileSync(join(good, 'a.flow'), 'return 1');
     writeFileSync(join(good, 'b.flow'), 'return 2');
-    expect(await rhythm('check', good)).toMatchObject({ code: 0, err: '2 flows are fine.\n' });
-    expect(await rhythm('check', join(good, 'a.flow'))).toMatchObject({ code: 0, err: '1 flow is fine.\n' });
-    expect(await rhythm('check', join(good, '**/*.flow'))).toMatchObject({ code: 0, err: '2 flows are fine.\n' });
-    expect(await rhythm('check', join(good, '{a,c}.flow'))).toMatchObject({ code: 0, err: '1 flow is fine.\n' });
+    expect(await rhythm('check', good)).toMatchObject({ code: 0, err: 'No errors in 2 files.\n' });
+    expect(await rhythm('check', join(good, 'a.flow'))).toMatchObject({ code: 0, err: 'No errors in 1 file.\n' });
+    expect(await rhythm('check', join(good, '**/*.flow'))).toMatchObject({ code: 0, err: 'No errors in 2 files.\n' });
+    expect(await rhythm('check', join(good, '{a,c}.flow'))).toMatchObject({ code: 0, err: 'No errors in 1 file.\n' });
   });
 
   it('reports every fault of every file', async () => {
@@ -156,11 +156,11 @@ describe('rhythm check', () => {
     const { code, out, err } = await rhythm('check', bad);
     expect(code).toBe(1);
     expect(out).toMatch(/a\.flow:1:1[\s\S]*a\.flow:2:1[\s\S]*b\.flow:1:/);
-    expect(err).toContain('3 faults in 2 of 2 files.');
+    expect(err).toContain('3 errors in 2 of 2 files.');
     const json = JSON.parse((await rhythm('check', bad, '--json')).out);
     expect(json).toMatchObject({ ok: false, command: 'check' });
-    expect(json.data.faults).toHaveLength(3);
-    expect(json.data.faults[0]).toMatchObject({ line: 1, column: 1, code: expect.stringMatching(/^FLOW_/), advice: expect.any(String) });
+    expect(json.data.errors).toHaveLength(3);
+    expect(json.data.errors[0]).toMatchObject({ line: 1, column: 1, code: expect.stringMatching(/^FLOW_/), advice: expect.any(String) });
   });
 
   it('refuses what it cannot find, and unknown commands and flags with the nearest', async () => {
@@ -186,7 +186,7 @@ describe('rhythm migrate', () => {
     expect((await rhythm(...flags, 'migrate', '--status')).code).toBe(0);
     expect(await rhythm(...flags, 'migrate', '--down')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/What its tables hold is lost[\s\S]*pass --yes/),
+      err: expect.stringMatching(/The data in its tables is lost[\s\S]*pass --yes/),
     });
     expect(await rhythm(...flags, 'migrate', '--down', '--yes')).toMatchObject({ code: 0, out: expect.stringMatching(/^undone {3}\S+/) });
     expect((await rhythm(...flags, 'migrate', '--status')).code).toBe(1);

@@ -54,7 +54,7 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
     withServices: (work) => withServices(context.settings(), work),
     async confirm(question, yes) {
       if (yes) return true;
-      if (!terminal.canAsk) throw new UsageError(`${question}\nThere is no terminal to ask in: pass --yes to go ahead.`);
+      if (!terminal.canAsk) throw new UsageError(`${question}\nThere is no terminal to ask in: pass --yes to confirm.`);
       // Not readline's own terminal mode: Ctrl-C must stay a signal.
       const asked = createInterface({ input: streams.in!, output: streams.err, terminal: false });
       try {
@@ -67,7 +67,7 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
       (action) =>
       async (...given) => {
         run.command = (given.at(-1) as { name(): string }).name();
-        if (context.flags.config?.bare && run.command !== 'doctor') throw new UsageError('--config wants the path of a file.');
+        if (context.flags.config?.bare && run.command !== 'doctor') throw new UsageError('--config needs the path of a file.');
         run.code = (await action(...given)) ?? EXIT.ok;
       },
   };

@@ -57,7 +57,7 @@ const TSCONFIG = {
   include: ['src'],
 };
 
-const RHYTHM_TOML = `# Settings of Rhythm; RHYTHM_* variables and options in code rank above this file. All of them: rhythm doctor --config
+const RHYTHM_TOML = `# Settings of Rhythm; RHYTHM_* variables and options in code override this file. All settings: rhythm doctor --config
 
 [database]
 # A real PostgreSQL from npm, with its data in .rhythm/postgres. In production set RHYTHM_DATABASE_URL to your own server.

@@ -26,7 +26,7 @@ export async function callStub(stubs: Stubs, name: string, input: unknown): Prom
   if (!Object.hasOwn(stubs, name)) {
     const known = Object.keys(stubs);
     throw new UsageError(
-      `The flow calls the task "${name}", and no stub answers it.${didYouMean(name, known)} Stubs given with --tasks: ${listNames(known)}.`,
+      `The flow calls the task "${name}", which has no stub.${didYouMean(name, known)} Stubs given with --tasks: ${listNames(known)}.`,
     );
   }
   const stub = stubs[name];

@@ -5,7 +5,7 @@ import { parseDuration } from '../duration.js';
 import type { CliContext } from './command.js';
 
 /** The flag, for `.option(...WATCH)`. */
-export const WATCH = ['--watch [every]', 'look again every 2s (or as often as said) until Ctrl-C'] as const;
+export const WATCH = ['--watch [every]', 'repeat every 2s (or at the given interval) until Ctrl-C'] as const;
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 

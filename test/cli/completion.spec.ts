@@ -47,7 +47,7 @@ describe('rhythm help', () => {
     const { code, out } = await rhythm(['--help']);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /Look:\n {2}list\|ls[\s\S]*Act:\n {2}start[\s\S]*Flows:\n {2}check[\s\S]*Operations:\n {2}init[\s\S]*Exit codes: 0 ok, 1/,
+      /Inspect:\n {2}list\|ls[\s\S]*Control:\n {2}start[\s\S]*Flows:\n {2}check[\s\S]*Operations:\n {2}init[\s\S]*Exit codes: 0 ok, 1/,
     );
     expect(await rhythm([])).toMatchObject({ code: 2, err: expect.stringContaining('Usage: rhythm') });
   });

@@ -109,7 +109,7 @@ describe('rhythm start, signal and show', () => {
     });
     expect(await cli(['start', 'order', '--input', '{"n":1}', '--id', 'w-2', '--wait', '200ms'])).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/error: Execution "w-2" had not ended after 200ms: it is \w+\. It goes on\. Wait longer with --wait/),
+      err: expect.stringMatching(/error: Execution "w-2" has not ended after 200ms: it is \w+\. It continues\. Wait longer with --wait/),
     });
     expect(await data(['start', 'order', '--input', '{"n":1}', '--id', 'w-2', '--wait', '1ms'])).toMatchObject({
       ok: false,
@@ -133,7 +133,7 @@ describe('rhythm start, signal and show', () => {
     [['signal', 'nobody', 'approval'], 1, /No execution has the id/],
     [['signal', 'o-1', 'approval'], 1, /it is completed/],
     [['signal', 'o-1'], 2, /missing required argument 'name'/],
-    [['cancel', 'o-1'], 1, /it is completed. It has ended already/],
+    [['cancel', 'o-1'], 1, /it is completed. It has already ended/],
     [['retry', 'o-1'], 1, /Only a failed execution can be retried/],
     [['lisst'], 2, /Did you mean list\?/],
     [['list', '--stats', 'x'], 2, /Did you mean --status\?/],
@@ -157,7 +157,7 @@ describe('rhythm cancel, pause, resume and retry', () => {
     expect((await cli(['list', '--status', 'paused'])).out).toMatch(/s-1 +order +paused/);
     expect(await cli(['resume', 's-1'])).toMatchObject({ code: 0, err: '1 execution resumed.\n' });
     expect(await cli(['resume', 's-1'])).toMatchObject({ code: 1, err: expect.stringContaining('Only a paused execution') });
-    expect(await cli(['cancel', 's-1', '--reason', 'a test'])).toMatchObject({ code: 0, err: '1 execution told to cancel.\n' });
+    expect(await cli(['cancel', 's-1', '--reason', 'a test'])).toMatchObject({ code: 0, err: '1 execution asked to cancel.\n' });
     expect(await ended('s-1')).toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
@@ -192,7 +192,7 @@ describe('rhythm cancel, pause, resume and retry', () => {
     const yes = startRhythm(['cancel', '--tag', 'asked'], { env, columns: 100 });
     await yes.says(/\[y\/N\]/);
     yes.type('y\n');
-    expect(await yes.ended).toMatchObject({ code: 0, out: expect.stringContaining('1 execution told to cancel.') });
+    expect(await yes.ended).toMatchObject({ code: 0, out: expect.stringContaining('1 execution asked to cancel.') });
     expect(await ended('a-1')).toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
@@ -205,7 +205,7 @@ describe('rhythm cancel, pause, resume and retry', () => {
     });
     const some = await cli(['pause', 'nobody', 'o-1']);
     expect(some.code).toBe(1);
-    expect(some.err).toMatch(/nobody[\s\S]*o-1[\s\S]*0 executions paused, 2 not/);
+    expect(some.err).toMatch(/nobody[\s\S]*o-1[\s\S]*0 executions paused, 2 failed/);
   });
 });
 
@@ -230,7 +230,7 @@ describe('rhythm list and status', () => {
     expect(await cli(['list', '--name', 'fragile'])).toMatchObject({
       code: 0,
       out: '',
-      err: 'No executions match. Those that others called are listed with --all.\n',
+      err: 'No executions match. Executions that others called are listed with --all.\n',
     });
     expect((await cli(['list', '--all', '--name', 'fragile'])).out).toMatch(/^w-1:1 +fragile +failed +task/m);
   });
@@ -239,7 +239,7 @@ describe('rhythm list and status', () => {
     const long = 'x'.repeat(60);
     await app.executions.start('order', { n: 1 }, { id: 'narrow-1', tags: [long] });
     const piped = await spawned(['list', '--tag', long]);
-    expect(piped.out).toMatch(new RegExp(`^ID +NAME +STATUS +TYPE +QUEUE +AGE +TOOK +ABOUT\nnarrow-1 +order +.*${long}\n$`));
+    expect(piped.out).toMatch(new RegExp(`^ID +NAME +STATUS +TYPE +QUEUE +AGE +TOOK +DETAILS\nnarrow-1 +order +.*${long}\n$`));
     expect(piped.out).not.toContain('\u001b[');
     const widths = [70, 40, 24];
     const [colourless, status, ...lists] = await Promise.all([
@@ -260,11 +260,11 @@ describe('rhythm list and status', () => {
   });
 
   it('show the schema, the queues and who serves them, the workers and the versions in use', async () => {
-    await app.executions.start('price', { n: 1 }, { queue: 'nobody-serves-this', id: 'unserved' });
+    await app.executions.start('price', { n: 1 }, { queue: 'no-worker-here', id: 'unserved' });
     const { out } = await cli(['status']);
     expect(out).toMatch(/^Schema "\w+" version 1 \(this package needs 1\)/);
     expect(out).toMatch(/STATUS +COUNT\n(?:.*\n)*completed +\d+/);
-    expect(out).toMatch(/nobody-serves-this +1 +0 +0 +\S+ +nobody/);
+    expect(out).toMatch(/no-worker-here +1 +0 +0 +\S+ +no worker/);
     expect(out).toMatch(/default +.* 1 worker/);
     expect(out).toMatch(/order +[0-9a-f]{12} +\d+/);
     const { data: status } = await data(['status']);
@@ -308,7 +308,7 @@ describe('rhythm activate', () => {
     const old = before.versions[1].version as string;
     expect(await cli(['activate', 'order', old.slice(0, 9)])).toMatchObject({
       code: 0,
-      err: expect.stringContaining(`Version ${old.slice(0, 12)} of "order" is current`),
+      err: expect.stringContaining(`Version ${old.slice(0, 12)} of "order" is now current`),
     });
     expect((await cli(['activate', 'order'])).out).toMatch(new RegExp(`VERSION.*\n${old.slice(0, 12)} +current`));
     expect(await cli(['activate', 'order', 'ffffffff'])).toMatchObject({ code: 2, err: expect.stringContaining('No version of workflow') });

@@ -22,7 +22,7 @@ describe('the flags of the benchmark', () => {
     [{ duration: '0s' }, /--duration: 0 leaves no time to measure/],
     [{ payloadSize: '1' }, /--payload-size: "1" is not a whole number between 2 and 1000000/],
     [{ concurrency: '0' }, /--concurrency: "0" is not a whole number between 1 and 100000/],
-    [{ batch: '20', concurrency: '10' }, /--batch: 20 is more than may be in hand at one time \(--concurrency 10\)/],
+    [{ batch: '20', concurrency: '10' }, /--batch: 20 is more than may be claimed at the same time \(--concurrency 10\)/],
     [{ workDelayUs: '1.5' }, /--work-delay-us: "1.5" is not a whole number/],
     [{ workers: '2' }, /--workers belongs to `rhythm bench worker`/],
   ])('of the baseline refuse %j', (flags, message) => {

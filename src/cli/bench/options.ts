@@ -50,7 +50,7 @@ export function readBaseline(flags: BenchFlags): BaselineOptions {
   const batch = readInteger(flags.batch ?? String(Math.min(100, concurrency)), '--batch', 1, 5_000);
   if (batch > concurrency) {
     throw new UsageError(
-      `--batch: ${batch} is more than may be in hand at one time (--concurrency ${concurrency}). Lower it or raise that one.`,
+      `--batch: ${batch} is more than may be claimed at the same time (--concurrency ${concurrency}). Lower --batch or raise --concurrency.`,
     );
   }
   return {

@@ -11,9 +11,11 @@ import { age } from '../wording.js';
 export const activateCommand: CliCommand = (program, context) => {
   program
     .command('activate')
-    .description('Make a stored version of a workflow current: what starts without a loaded flow will use. Without a version: list them.')
+    .description(
+      'Make a stored version of a workflow current. Processes that have not loaded the flow start the current version. Without a version, list them.',
+    )
     .argument('<name>', 'the workflow')
-    .argument('[version]', 'its hash, or the first 7 characters or more')
+    .argument('[version]', 'its hash, or at least its first 7 characters')
     .addHelpText(
       'after',
       '\nJSON data: { name, version, current }, without a version { versions: [{ name, version, file, current, createdAt }] }',
@@ -25,7 +27,7 @@ export const activateCommand: CliCommand = (program, context) => {
           if (version === undefined) return show(await versionsOf(services, name), context);
           const current = await services.definitions.activate(name, version);
           return context.answer({ name, version: current.version, current: true }, () =>
-            context.note(`Version ${current.version.slice(0, 12)} of "${name}" is current. Runs under way keep theirs.`),
+            context.note(`Version ${current.version.slice(0, 12)} of "${name}" is now current. Existing runs keep theirs.`),
           );
         }),
       ),

@@ -18,25 +18,28 @@ const PROCESS = 'process:';
 export const benchCommand: CliCommand = (program, context) => {
   program
     .command('bench')
-    .description('Measure throughput and latency on this database, in queues of its own; its rows are removed afterwards.')
-    .argument('[mode]', '"worker" for real worker processes; without it the ceiling is measured: claim and complete, no code in between')
-    .option('--tasks <n>', 'tasks to run; 10000, with worker 1000')
-    .option('--workflows <n>', `workflows to run among them; with worker, each calls ${BENCH_STEPS} tasks in sequence`, '0')
+    .description('Measure throughput and latency on this database, in separate queues. Its rows are removed afterwards.')
+    .argument(
+      '[mode]',
+      '"worker" runs real worker processes; without it the upper limit is measured: claim and complete, without user code',
+    )
+    .option('--tasks <n>', 'tasks to run; default 10000, with worker 1000')
+    .option('--workflows <n>', `workflows to run besides the tasks; with worker, each calls ${BENCH_STEPS} tasks in sequence`, '0')
     .option('--payload-size <bytes>', 'size of each input', '100')
     .option('--duration <time>', 'stop after 30s, 2m, …; what has not ended by then counts as pending')
-    .option('--concurrency <n>', 'baseline: executions in hand at one time; 1000')
-    .option('--batch <n>', 'baseline: executions of one claim; 100')
-    .option('--work-delay-us <n>', 'baseline: microseconds between claim and completion; 0')
-    .option('--workers <n>', 'worker: processes; 10')
-    .option('--compute-iterations <n>', 'worker: rounds of arithmetic in each task; 0 for tasks that do nothing')
-    .option('--queues <list>', 'worker: spread the work over so many queues, separated by commas; the name of the run is put before each')
+    .option('--concurrency <n>', 'baseline: executions claimed at the same time; default 1000')
+    .option('--batch <n>', 'baseline: executions per claim; default 100')
+    .option('--work-delay-us <n>', 'baseline: microseconds between claim and completion; default 0')
+    .option('--workers <n>', 'worker: number of processes; default 10')
+    .option('--compute-iterations <n>', 'worker: rounds of arithmetic in each task; default 0, for tasks that do nothing')
+    .option('--queues <list>', 'worker: queues to spread the work over, separated by commas; each gets the name of the run as a prefix')
     .addHelpText(
       'after',
       '\nJSON data: { mode, options, tasks, workflows }, each of the last two { total, completed, failed, pending, perSecond, overallPerSecond, latencyMs: { p50, p95, p99 } }',
     )
     .addHelpText(
       'after',
-      '\nLatency is from created to completed by the clock of the database, waiting in the queue included. The tenth that completes first is left out as warm-up; OVERALL is the rate with it, from the beginning of the work. Where all executions are in hand at once they also end at once: then only OVERALL means something, and more executions are needed. The baseline fills the queue before it starts; workers are given the work while they run. Ctrl-C removes the rows as well.\n\nExamples:\n  rhythm bench --tasks 10000 --concurrency 1000\n  rhythm bench worker --workers 4 --tasks 1000 --workflows 100 --json',
+      '\nLatency is the time from creation to completion by the clock of the database, including the wait in the queue. The first tenth to complete is left out as warm-up; OVERALL is the rate with it, from the start of the work. If all executions are claimed at once, they also end at once: then only OVERALL is meaningful, and more executions are needed. The baseline fills the queue before it starts; with workers, the work is enqueued while they run. Ctrl-C also removes the rows.\n\nExamples:\n  rhythm bench --tasks 10000 --concurrency 1000\n  rhythm bench worker --workers 4 --tasks 1000 --workflows 100 --json',
     )
     .action(
       context.act((mode: string | undefined, flags: BenchFlags) => {

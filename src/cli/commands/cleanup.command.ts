@@ -31,16 +31,18 @@ const ENDED = ['completed', 'failed', 'cancelled'] as const;
 export const cleanupCommand: CliCommand = (program, context) => {
   program
     .command('cleanup')
-    .description('Remove executions that ended long ago, with everything they called. Trees in which something still lives stay whole.')
-    .requiredOption('--older-than <time>', 'ended longer ago than 30d, 12h, …, or before a date')
-    .option('--status <list>', 'only these: completed, failed, cancelled', ENDED.join(','))
-    .option('--batch <n>', 'runs removed by one statement: small ones let the workers through', '200')
-    .option('--dry-run', 'only say how many there are')
+    .description(
+      'Remove executions that ended long ago, with everything they called. An execution is kept while anything that it called has not ended.',
+    )
+    .requiredOption('--older-than <time>', 'ended more than 30d, 12h, … ago, or before a date')
+    .option('--status <list>', 'only these statuses: completed, failed, cancelled', ENDED.join(','))
+    .option('--batch <n>', 'runs removed per statement; small batches disturb the workers less', '200')
+    .option('--dry-run', 'only show how many there are')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nJSON data: { matched, removed, kept, signals }')
     .addHelpText(
       'after',
-      '\nSafe to interrupt and to run again: each batch is a transaction of its own. Signals that waited as long for an id under which no workflow was started go too, unless --status asks for some executions only.\n\nExamples:\n  rhythm cleanup --older-than 30d\n  rhythm cleanup --older-than 7d --status completed --yes',
+      '\nIt is safe to interrupt this command and to run it again: each batch is a separate transaction. Signals that have waited as long for an id under which no workflow was started are removed too, unless --status selects only some executions.\n\nExamples:\n  rhythm cleanup --older-than 30d\n  rhythm cleanup --older-than 7d --status completed --yes',
     )
     .action(
       context.act((flags: CleanupFlags) => {
@@ -95,7 +97,7 @@ async function clean(
   const kept = looked - gone;
   return context.answer({ matched: looked, removed, kept, signals }, () =>
     context.note(
-      `Removed ${count(gone, 'run')} (${count(removed, 'row')} with their steps).${kept > 0 ? ` ${count(kept, 'run')} stayed: something they called still lives, or an open transaction was given them back by a start.` : ''}${signals > 0 ? ` Removed ${count(signals, 'signal')} to ids under which no workflow was started.` : ''}`,
+      `Removed ${count(gone, 'run')} (${count(removed, 'row')} with their steps).${kept > 0 ? ` ${count(kept, 'run')} kept: something they called has not ended, or a start in an open transaction returned them.` : ''}${signals > 0 ? ` Removed ${count(signals, 'signal')} to ids under which no workflow was started.` : ''}`,
     ),
   );
 }

@@ -10,15 +10,15 @@ import { count } from '../wording.js';
 export const doctorCommand: CliCommand = (program, context) => {
   program
     .command('doctor')
-    .description('Check the database, the schema, the clock, the workers and the queues, and say what to do.')
-    .option('--config', 'show every setting, its value and where it comes from; connects to nothing')
+    .description('Check the database, the schema, the clock, the workers and the queues, and suggest what to do.')
+    .option('--config', 'show every setting, its value and where it comes from, without connecting to anything')
     .addHelpText(
       'after',
       '\nJSON data: { findings: [{ check, state: ok | warning | broken, found, advice? }] }, with --config { settings: [{ path, variable, value, source }] }',
     )
     .addHelpText(
       'after',
-      '\nExit code 1 when something is broken; warnings alone are 0.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
+      '\nThe exit code is 1 if something is broken, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
     )
     .action(context.act(() => (context.flags.config?.bare ? showSettings(context) : checkUp(context))));
 };
@@ -54,7 +54,7 @@ async function checkUp(context: CliContext): Promise<number> {
     context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"\n`);
     for (const finding of findings) context.print(line(finding, context));
     context.print('');
-    if (broken + warnings === 0) context.print('All is well.');
+    if (broken + warnings === 0) context.print('No problems found.');
     else context.print(`${count(broken, 'problem')}, ${count(warnings, 'warning')}.`);
   };
   return context.answer({ findings }, say, broken > 0 ? EXIT.failed : EXIT.ok);

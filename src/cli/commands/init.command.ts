@@ -8,8 +8,8 @@ import { STARTER_PACKAGES, starterFiles } from '../starter.js';
 export const initCommand: CliCommand = (program, context) => {
   program
     .command('init')
-    .description('Write a working starter: a Nest module, a task, a flow and rhythm.toml. Files that exist are kept.')
-    .argument('[folder]', 'where; it is made if it is not there', '.')
+    .description('Create a working project: a Nest module, a task, a flow and rhythm.toml. Existing files are kept.')
+    .argument('[folder]', 'the folder to create it in', '.')
     .addHelpText('after', '\nJSON data: { folder, written, kept, next }')
     .addHelpText('after', '\nExamples:\n  rhythm init my-app\n  rhythm init')
     .action(

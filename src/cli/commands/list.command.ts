@@ -18,14 +18,14 @@ interface ListFlags extends FilterFlags {
 
 export const listCommand: CliCommand = (program, context) => {
   addFilters(program.command('list').alias('ls').description('List executions, newest first.'))
-    .option('-a, --all', 'also what other executions called: tasks, child workflows')
-    .option('--limit <n>', 'rows of a page, at most 1000', '50')
-    .option('--cursor <cursor>', 'the next page: what the one before printed')
+    .option('-a, --all', 'include what other executions called: tasks, child workflows')
+    .option('--limit <n>', 'rows per page, at most 1000', '50')
+    .option('--cursor <cursor>', 'continue with the next page: the cursor that the last page printed')
     .option(...WATCH)
     .addHelpText('after', '\nJSON data: { items: [execution], next? }')
     .addHelpText(
       'after',
-      '\nWithout --all or --parent it lists executions that nobody called, as the filters of cancel, pause, resume and retry find them.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail\n  rhythm list --parent o-1 --json',
+      '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail\n  rhythm list --parent o-1 --json',
     )
     .action(
       context.act((flags: ListFlags) => {
@@ -45,9 +45,10 @@ export const listCommand: CliCommand = (program, context) => {
 };
 
 function print({ items, next }: ListPage, rootsOnly: boolean, context: CliContext): void {
-  if (items.length === 0) return context.note(`No executions match.${rootsOnly ? ' Those that others called are listed with --all.' : ''}`);
+  if (items.length === 0)
+    return context.note(`No executions match.${rootsOnly ? ' Executions that others called are listed with --all.' : ''}`);
   context.print(renderTable(items, columns(context), context.terminal));
-  if (next) context.note(`There are more: --cursor ${next}`);
+  if (next) context.note(`Next page: --cursor ${next}`);
 }
 
 function columns({ terminal }: CliContext): Column<Execution>[] {
@@ -59,11 +60,11 @@ function columns({ terminal }: CliContext): Column<Execution>[] {
     { title: 'QUEUE', value: ({ queue }) => queue, min: 6, drop: 3 },
     { title: 'AGE', value: ({ createdAt }) => age(createdAt), drop: 1 },
     { title: 'TOOK', value: took, drop: 2 },
-    { title: 'ABOUT', value: about, min: 10, drop: 5 },
+    { title: 'DETAILS', value: details, min: 10, drop: 5 },
   ];
 }
 
-function about({ error, note, attempts, status, tags }: Execution): string {
+function details({ error, note, attempts, status, tags }: Execution): string {
   if (error) return `${error.name}: ${error.message}`;
   if (note) return note;
   if (attempts > 0 && status !== 'completed') return `${attempts} failed ${attempts === 1 ? 'attempt' : 'attempts'}`;

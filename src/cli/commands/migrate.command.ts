@@ -28,9 +28,9 @@ export const migrateCommand: CliCommand = (program, context) => {
   program
     .command('migrate')
     .description('Bring the schema of the database up to date.')
-    .option('--down', 'take the newest migration back; asks first, because its data goes with it')
-    .option('--status', 'only say which migrations are missing; exit code 1 when any is')
-    .option('--dry-run', 'print the SQL that would run, and run nothing')
+    .option('--down', 'undo the newest migration; asks first, because its data is lost')
+    .option('--status', 'only show which migrations are missing; exit code 1 if any is')
+    .option('--dry-run', 'print the SQL that would run, without running it')
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
@@ -42,7 +42,8 @@ export const migrateCommand: CliCommand = (program, context) => {
     )
     .action(
       context.act((options: MigrateOptions) => {
-        if (options.status && (options.down || options.dryRun)) throw new UsageError('--status goes with neither --down nor --dry-run.');
+        if (options.status && (options.down || options.dryRun))
+          throw new UsageError('--status cannot be combined with --down or --dry-run.');
         return onDatabase(context, (source, url, schema) => {
           if (options.dryRun) return dryRun(context, source, options.down === true);
           return change(context, source, url, schema, options);
@@ -85,7 +86,7 @@ async function change(context: CliContext, source: Source, url: string, schema: 
   const before = await pendingMigrations(source);
   const [undone] = options.down ? await planMigrations(source, 'down') : [];
   if (undone) {
-    const question = `Take ${undone.name} back in schema "${schema}" at ${maskUrl(url)}? What its tables hold is lost.`;
+    const question = `Undo ${undone.name} in schema "${schema}" at ${maskUrl(url)}? The data in its tables is lost.`;
     if (!(await context.confirm(question, options.yes))) return EXIT.failed;
     await migrateDown(source);
   } else if (!options.status && !options.down) await migrate(source);

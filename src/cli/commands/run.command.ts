@@ -28,12 +28,12 @@ interface Trace {
 export const runCommand: CliCommand = (program, context) => {
   program
     .command('run')
-    .description('Run a .flow file here and now: tasks are answered from stubs, timers are skipped, no database is needed.')
+    .description('Run a .flow file locally: tasks return stub results, timers are skipped, no database is needed.')
     .argument('<file>', 'the flow')
-    .option('--inputs <json>', 'what the flow sees as Inputs; @file reads a file')
-    .option('--tasks <file>', 'stubs: { "task": result } in .json, or functions in .mjs; { "$throw": { "message" } } fails')
+    .option('--inputs <json>', 'the Inputs of the flow; @file reads a file')
+    .option('--tasks <file>', 'stubs: { "task": result } in .json, or functions in .mjs; { "$throw": { "message" } } makes the task fail')
     .option('--signals <json>', 'signals sent before the run: { "name": payload } or [{ "name", "payload" }]')
-    .option('--quiet', 'only the result')
+    .option('--quiet', 'print only the result')
     .addHelpText('after', '\nJSON data: { status, output | error | waits, elapsedMs }')
     .addHelpText(
       'after',
@@ -94,12 +94,12 @@ async function runChild(
   startedAt: number,
 ): Promise<LocalAnswer> {
   if (!existsSync(file))
-    throw new UsageError(`The flow calls the workflow "${name}": there is neither a file ${file} nor a stub of that name.`);
+    throw new UsageError(`The flow calls the workflow "${name}", but there is neither a file ${file} nor a stub with that name.`);
   const outcome = await runFile(file, input, stubs, [], trace && { ...trace, depth: trace.depth + 1 }, startedAt);
   const tookMs = outcome.elapsedMs;
   if (outcome.status === 'completed') return { value: outcome.output, tookMs };
   if (outcome.status === 'failed') return { error: outcome.error, tookMs };
-  throw new Error(`waits for the signal ${outcome.waits.map((signal) => `"${signal}"`).join(', ')} for ever`);
+  throw new Error(`waits forever for the signal ${outcome.waits.map((signal) => `"${signal}"`).join(', ')}`);
 }
 
 function compileFile(file: string): Program {
@@ -121,9 +121,8 @@ function report(outcome: LocalOutcome, context: CliContext): void {
     if (stack) context.note(stack.startsWith(name) ? stack.split('\n').slice(1).join('\n') : stack);
     if (cause) context.note(`caused by ${cause.name}: ${cause.message}`);
   } else {
-    context.note(
-      `stuck: it waits for ${outcome.waits.map((signal) => `the signal "${signal}"`).join(' and ') || 'nothing that can happen'}. Send it with --signals.`,
-    );
+    const signals = outcome.waits.map((signal) => `the signal "${signal}"`).join(' and ');
+    context.note(signals ? `stuck: it waits for ${signals}. Send it with --signals.` : 'stuck: it waits for a promise that never settles.');
   }
 }
 

@@ -11,7 +11,7 @@ import { type Place, placeOfError, showSource } from '../show-source.js';
 import { showTree } from '../show-tree.js';
 import { cutPainted, visible } from '../table.js';
 import { WATCH, watching } from '../watch.js';
-import { age, brief, paintStatus, span, took } from '../wording.js';
+import { age, brief, count, paintStatus, span, took } from '../wording.js';
 
 interface ShowFlags {
   source?: boolean;
@@ -30,10 +30,10 @@ interface Shown {
 export const showCommand: CliCommand = (program, context) => {
   program
     .command('show')
-    .description('Show one execution: the line it stands at, its variables, what it waits for, its timeline and what it called.')
+    .description('Show one execution: its current line, its variables, what it waits for, its timeline and what it called.')
     .argument('<id>', 'the execution')
-    .option('--source', 'the whole source, however long')
-    .option('--events <n>', 'entries of the timeline, at most 10000', '30')
+    .option('--source', 'show the whole source, however long it is')
+    .option('--events <n>', 'timeline entries to show, at most 10000', '30')
     .option(...WATCH)
     .addHelpText(
       'after',
@@ -41,7 +41,7 @@ export const showCommand: CliCommand = (program, context) => {
     )
     .addHelpText(
       'after',
-      '\nWith --watch it ends when the execution has ended.\n\nExamples:\n  rhythm show o-1\n  rhythm show o-1 --watch 1s\n  rhythm show o-1 --json',
+      '\nWith --watch, the command ends when the execution has ended.\n\nExamples:\n  rhythm show o-1\n  rhythm show o-1 --watch 1s\n  rhythm show o-1 --json',
     )
     .action(
       context.act((id: string, flags: ShowFlags) => {
@@ -87,7 +87,7 @@ function print(shown: Shown, flags: ShowFlags, context: CliContext): void {
   }
   section('Variables', variables(shown.inspection));
   section(
-    'Signals that nobody has taken',
+    'Signals not taken yet',
     shown.inspection.signals.map(({ name, sentAt }) => `${name}  ${age(new Date(sentAt))} ago`),
   );
   section('Timeline', timeline(shown, context));
@@ -99,14 +99,14 @@ function heading({ execution: run, inspection }: Shown, { terminal }: CliContext
   const facts: [string, string | undefined][] = [
     ['status', paintStatus(run.status, run.status, terminal) + (run.note ? `: ${run.note}` : '')],
     ['version', run.version?.slice(0, 12)],
-    ['may name', visible(showAllowList(inspection.allow)) || undefined],
+    ['allowed', visible(showAllowList(inspection.allow)) || undefined],
     ['called by', run.parentId ?? undefined],
     ['queue', `${run.queue}${run.priority === 0 ? '' : `, priority ${run.priority}`}`],
     ['created', `${run.createdAt.toISOString()} (${age(run.createdAt)} ago)`],
     ['took', took(run) || undefined],
     ['worker', run.workerId ?? undefined],
     ['attempts', run.attempts > 0 ? `${run.attempts} failed` : undefined],
-    ['crashes', run.crashes > 0 ? `${run.crashes} workers died with it` : undefined],
+    ['crashes', run.crashes > 0 ? `${count(run.crashes, 'worker')} crashed while running it` : undefined],
     ['tags', run.tags.join(' ') || undefined],
     ['progress', run.progress == null ? undefined : brief(run.progress)],
     ['input', run.input === undefined ? undefined : brief(run.input, 500)],

@@ -12,7 +12,7 @@ export const signalCommand: CliCommand = (program, context) => {
     .argument('<name>', 'the signal, as in Signal.when("approval")')
     .argument('[payload]', 'JSON; @file reads a file')
     .option('--key <key>', 'a second signal with the same key for the same run is dropped')
-    .option('--early', 'send it also when no execution has this id yet: it waits for it')
+    .option('--early', 'send it even if no execution has this id yet; it is kept until one does')
     .addHelpText('after', '\nJSON data: { id, signal, accepted, known, ended }')
     .addHelpText(
       'after',
@@ -33,7 +33,7 @@ export const signalCommand: CliCommand = (program, context) => {
             { id, signal: name, ...sent },
             () =>
               context.note(
-                sent.accepted ? `Sent "${name}" to ${id}.` : `Not sent: ${id} has a signal with the key "${flags.key}" already.`,
+                sent.accepted ? `Sent "${name}" to ${id}.` : `Not sent: ${id} already has a signal with the key "${flags.key}".`,
               ),
             EXIT.ok,
           );

@@ -27,18 +27,18 @@ export const startCommand: CliCommand = (program, context) => {
     .command('start')
     .description('Start a workflow by name, in its current version, or a task.')
     .argument('<name>', 'the workflow, or with --type task the task')
-    .option('--input <json>', 'what it gets as its input; @file reads a file')
-    .option('--id <id>', 'your own id: the same id and input give the same run back')
-    .option('--key <key>', 'an idempotency key: as --id, but unique per name only')
-    .addOption(new Option('--type <type>', 'start a task, or insist on a workflow').choices(['workflow', 'task']))
-    .option('--queue <queue>', 'the queue it waits in')
+    .option('--input <json>', 'its input; @file reads a file')
+    .option('--id <id>', 'your own id; a second start with the same id and input returns the same run')
+    .option('--key <key>', 'an idempotency key; like --id, but unique per name only')
+    .addOption(new Option('--type <type>', 'what the name stands for; needed to start a task').choices(['workflow', 'task']))
+    .option('--queue <queue>', 'the queue to put it in')
     .option('--priority <n>', 'higher runs first; -32768 to 32767')
     .option('--delay <duration>', 'start this much later: 30s, 24h, …')
     .option('--at <date>', 'start at this time: 2030-01-31T09:00:00Z')
-    .option('--timeout <duration>', 'of a workflow: bound of the whole run; of a task: bound of one attempt')
-    .option('--tag <tag...>', 'words to find it by')
-    .option('--flow-version <hash>', 'a stored version in place of the current one')
-    .option('--wait [duration]', 'wait for the end (at most so long) and print the result; exit code 1 when it fails')
+    .option('--timeout <duration>', 'the limit for the whole run of a workflow, or for one attempt of a task')
+    .option('--tag <tag...>', 'tags to find it by')
+    .option('--flow-version <hash>', 'start this stored version instead of the current one')
+    .option('--wait [duration]', 'wait until it ends (at most this long) and print the result; exit code 1 if it fails')
     .addHelpText('after', '\nJSON data: { id, created }, with --wait also result')
     .addHelpText(
       'after',
@@ -55,10 +55,10 @@ export const startCommand: CliCommand = (program, context) => {
           if (flags.wait === undefined) {
             return context.answer(started, () => {
               context.print(started.id);
-              context.note(started.created ? `Started ${name}.` : 'It had been started before, with the same input.');
+              context.note(started.created ? `Started ${name}.` : 'It was already started, with the same input.');
             });
           }
-          context.note(`Started ${name} as ${started.id}; waiting for its end.`);
+          context.note(`Started ${name} as ${started.id}; waiting for it to end.`);
           const result = await executions.result(started.id, { timeout, signal: context.interrupted });
           return context.answer({ ...started, result }, () =>
             context.print(result === undefined ? 'undefined' : JSON.stringify(result, null, 2)),

@@ -19,7 +19,7 @@ interface Status extends SystemStatus {
 export const statusCommand: CliCommand = (program, context) => {
   program
     .command('status')
-    .description('Show the schema version, executions by status, queues and who serves them, workers, and workflow versions in use.')
+    .description('Show the schema version, executions by status, queues, workers, and workflow versions in use.')
     .option('--since <time>', 'count executions created in the last 24h, 7d, …, or after a date', '24h')
     .option(...WATCH)
     .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, unserved, versions }')
@@ -69,11 +69,11 @@ function print({ schema, counts, queues, workers, unserved, versions }: Status, 
       { title: 'QUEUE', value: ({ queue }) => queue, min: 8 },
       { title: 'WAITING', value: ({ waiting }) => String(waiting) },
       { title: 'RUNNING', value: ({ running }) => String(running), drop: 2 },
-      { title: 'LATER', value: ({ scheduled }) => String(scheduled), drop: 3 },
+      { title: 'SCHEDULED', value: ({ scheduled }) => String(scheduled), drop: 3 },
       { title: 'OLDEST', value: ({ oldestMs }) => (oldestMs === null ? '' : span(oldestMs)), drop: 1 },
       {
         title: 'SERVED BY',
-        value: ({ workers: n, waiting }) => (n > 0 ? count(n, 'worker') : waiting > 0 ? 'nobody' : ''),
+        value: ({ workers: n, waiting }) => (n > 0 ? count(n, 'worker') : waiting > 0 ? 'no worker' : ''),
         paint: (text, { workers: n, waiting }) => (n === 0 && waiting > 0 ? terminal.colours.red(text) : text),
       },
     ],
@@ -81,7 +81,7 @@ function print({ schema, counts, queues, workers, unserved, versions }: Status, 
   );
   if (unserved.length > 0) {
     table(
-      'Tasks that no live worker has',
+      'Tasks that no running worker has',
       unserved,
       [
         { title: 'TASK', value: ({ task }) => task, min: 8, paint: (text) => terminal.colours.red(text) },
@@ -99,7 +99,7 @@ function print({ schema, counts, queues, workers, unserved, versions }: Status, 
       { title: 'WORKER', value: ({ workerId }) => workerId, min: 12 },
       { title: 'QUEUES', value: ({ queues: names }) => names.join(','), min: 8 },
       { title: 'RUNNING', value: ({ running, concurrency }) => `${running}/${concurrency}`, drop: 1 },
-      { title: 'LAST BEAT', value: ({ silentMs }) => `${span(silentMs)} ago`, drop: 2 },
+      { title: 'HEARTBEAT', value: ({ silentMs }) => `${span(silentMs)} ago`, drop: 2 },
       { title: 'CODE', value: ({ codeVersion }) => codeVersion, drop: 3 },
     ],
     'none',

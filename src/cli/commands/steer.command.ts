@@ -37,20 +37,20 @@ const LIVE: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'pa
 const STEERINGS: readonly Steering[] = [
   {
     verb: 'cancel',
-    done: 'told to cancel',
-    about: 'Ask executions to cancel. A workflow may clean up; what it called is cancelled with it.',
+    done: 'asked to cancel',
+    about: 'Cancel executions. A workflow may clean up first; what it called is cancelled with it.',
     from: LIVE,
     examples: `rhythm cancel o-1 --reason "ordered twice"\n  rhythm cancel --name order --tag test --yes`,
     async act({ executions }, id, { reason }) {
       const { status } = await executions.get(id);
-      if (!LIVE.includes(status)) throw new ExecutionStateError(id, status, 'cancel', 'It has ended already.');
+      if (!LIVE.includes(status)) throw new ExecutionStateError(id, status, 'cancel', 'It has already ended.');
       await executions.cancel(id, reason === undefined ? undefined : { reason });
     },
   },
   {
     verb: 'pause',
     done: 'paused',
-    about: 'Stop executions from moving until they are resumed.',
+    about: 'Pause executions until they are resumed.',
     from: ['pending', 'running', 'suspended'],
     examples: 'rhythm pause o-1\n  rhythm pause --queue mail --yes',
     act: ({ executions }, id) => executions.pause(id),
@@ -58,7 +58,7 @@ const STEERINGS: readonly Steering[] = [
   {
     verb: 'resume',
     done: 'resumed',
-    about: 'Let paused executions move again.',
+    about: 'Let paused executions continue.',
     from: ['paused'],
     examples: 'rhythm resume o-1\n  rhythm resume --all --yes',
     act: ({ executions }, id) => executions.resume(id),
@@ -66,7 +66,7 @@ const STEERINGS: readonly Steering[] = [
   {
     verb: 'retry',
     done: 'retried',
-    about: 'Let failed workflows continue from the await that failed, and run failed tasks again.',
+    about: 'Continue failed workflows from the await that failed, and run failed tasks again.',
     from: ['failed'],
     examples: 'rhythm retry o-1\n  rhythm retry --status failed --name order --since 1h',
     act: ({ executions }, id) => executions.retry(id),
@@ -75,15 +75,15 @@ const STEERINGS: readonly Steering[] = [
 
 /** One command for each way to steer. */
 export const steerCommands: readonly CliCommand[] = STEERINGS.map((steering) => (program, context) => {
-  const command = program.command(steering.verb).description(steering.about).argument('[ids...]', 'executions; or give a filter');
-  if (steering.verb === 'cancel') command.option('--reason <text>', 'what the flow sees as the message of its CancelledError');
+  const command = program.command(steering.verb).description(steering.about).argument('[ids...]', 'the executions; or give a filter');
+  if (steering.verb === 'cancel') command.option('--reason <text>', 'the message of the CancelledError in the flow');
   addFilters(command)
-    .option('--all', 'every execution it can be done to')
-    .option('-y, --yes', 'do not ask before acting on what a filter finds')
+    .option('--all', 'every execution that this command can change')
+    .option('-y, --yes', 'do not ask before changing what a filter finds')
     .addHelpText('after', '\nJSON data: { matched, done, failed: [{ id, code, message }] }')
     .addHelpText(
       'after',
-      `\nA filter finds executions that nobody called (or, with --parent, those that one called): what they called goes with them.\n\nExamples:\n  ${steering.examples}`,
+      `\nA filter finds executions without a parent (or, with --parent, those that one execution called). The command includes what they called.\n\nExamples:\n  ${steering.examples}`,
     )
     .action(
       context.act((ids: string[], flags: SteerFlags) => {
@@ -170,7 +170,7 @@ function report(outcomes: readonly Outcome[], { done }: Steering, context: CliCo
   };
   const say = () => {
     for (const { error } of failed) context.note(`${context.terminal.colours.red('error:')} ${error?.message}`);
-    context.note(`${count(data.done, 'execution')} ${done}${failed.length > 0 ? `, ${failed.length} not` : ''}.`);
+    context.note(`${count(data.done, 'execution')} ${done}${failed.length > 0 ? `, ${failed.length} failed` : ''}.`);
   };
   return context.answer(data, say, failed.length === 0 ? EXIT.ok : EXIT.failed);
 }

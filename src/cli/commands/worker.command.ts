@@ -25,11 +25,11 @@ export const workerCommand: CliCommand = (program, context) => {
     .argument('<file>', 'the built JavaScript of your root module, e.g. dist/app.module.js')
     .option('--module <name>', 'the export to use; default: the default export, the only module, or AppModule')
     .option('--queues <list>', 'the queues to serve, separated by commas')
-    .option('--concurrency <n>', 'tasks that run at one time')
+    .option('--concurrency <n>', 'how many tasks may run at the same time')
     .addHelpText('after', '\nJSON data: { pid, ready } once, when it is ready')
     .addHelpText(
       'after',
-      '\nThe flags rank above what RhythmModule.forRoot() says. Ctrl-C and SIGTERM let running tasks finish within worker.shutdownGrace.\n\nBuild TypeScript first: no version of Node runs decorators as they are written.\n\nExamples:\n  rhythm worker dist/app.module.js\n  rhythm worker dist/app.module.js --queues mail,reports --concurrency 10',
+      '\nThe flags override the options of RhythmModule.forRoot(). After Ctrl-C or SIGTERM, running tasks may finish within worker.shutdownGrace.\n\nBuild TypeScript first: no version of Node can run decorators without a build.\n\nExamples:\n  rhythm worker dist/app.module.js\n  rhythm worker dist/app.module.js --queues mail,reports --concurrency 10',
     )
     .action(
       context.act(async (file: string, flags: WorkerFlags) => {
@@ -44,7 +44,7 @@ export const workerCommand: CliCommand = (program, context) => {
         context.graceMs = Number.POSITIVE_INFINITY;
         context.serves = true;
         try {
-          if (!hosts(app)) throw new UsageError(`${file} does not import RhythmModule.forRoot(): there is nothing to work on.`);
+          if (!hosts(app)) throw new UsageError(`${file} does not import RhythmModule.forRoot(): there is nothing to run.`);
           context.answer({ pid: process.pid, ready: true }, () => context.note(`Worker ready, pid ${process.pid}. Ctrl-C stops it.`));
           if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
           return EXIT.ok;
