@@ -1,4 +1,4 @@
-// Stand-ins for tasks: values from a JSON file, or values and functions from a module.
+// Stubs for tasks: values from a JSON file, or values and functions from a module.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,7 +21,7 @@ export async function readStubs(file: string): Promise<Stubs> {
   return stubs as Stubs;
 }
 
-/** The answer of a stub; throws when there is none of this name. */
+/** The result of a stub; throws if there is no stub with this name. */
 export async function callStub(stubs: Stubs, name: string, input: unknown): Promise<unknown> {
   if (!Object.hasOwn(stubs, name)) {
     const known = Object.keys(stubs);

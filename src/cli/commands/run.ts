@@ -1,11 +1,11 @@
-// `rhythm run`: tries a flow on its own, with stubs for its tasks and no database.
+// `rhythm run`: runs a flow locally, with stubs for its tasks and no database.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compile, type Effect, type Program } from '../../../libs/flow/index.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
-import { type LocalAnswer, type LocalOutcome, runLocally } from '../local-run.js';
 import { readJsonFlag } from '../read-json.js';
+import { type LocalOutcome, type LocalResult, runLocally } from '../run-locally.js';
 import { callStub, readStubs, type Stubs } from '../stubs.js';
 import { UsageError } from '../usage-error.js';
 
@@ -18,10 +18,10 @@ interface RunOptions {
 
 type Signal = { name: string; payload: unknown };
 
-/** Where the steps of a run are told, counted from the begin of the outermost one. */
+/** Where the steps of a run are printed; times count from the start of the outermost run. */
 interface Trace {
   context: CliContext;
-  beganAt: number;
+  startedAt: number;
   depth: number;
 }
 
@@ -40,14 +40,14 @@ export const runCommand: CliCommand = (program, context) => {
       `\nExample:\n  rhythm run order.flow --inputs '{"orderId":"o-1"}' --tasks stubs.json --signals '{"approval":{"ok":true}}'`,
     )
     .action(
-      context.act(async (file: string, options: RunOptions) => {
+      context.action(async (file: string, options: RunOptions) => {
         const stubs = options.tasks === undefined ? {} : await readStubs(options.tasks);
         const inputs = options.inputs === undefined ? undefined : readJsonFlag(options.inputs, '--inputs');
         const signals = options.signals === undefined ? [] : readSignals(options.signals);
         const quiet = options.quiet === true || context.flags.json === true;
         const now = Date.now();
-        const outcome = await runFile(file, inputs, stubs, signals, quiet ? undefined : { context, beganAt: now, depth: 0 }, now);
-        return context.answer(outcome, () => report(outcome, context), outcome.status === 'completed' ? EXIT.ok : EXIT.failed);
+        const outcome = await runFile(file, inputs, stubs, signals, quiet ? undefined : { context, startedAt: now, depth: 0 }, now);
+        return context.report(outcome, () => printOutcome(outcome, context), outcome.status === 'completed' ? EXIT.ok : EXIT.failed);
       }),
     );
 };
@@ -61,27 +61,27 @@ async function runFile(
   startedAt: number,
 ): Promise<LocalOutcome> {
   const program = compileFile(file);
-  // A stub that is missing is the caller's slip, not a failure the flow may catch.
-  let slip: unknown;
-  const say = (now: number, text: string) =>
-    trace?.context.note(`${'  '.repeat(trace.depth)}${clock(now - trace.beganAt)}  ${text}`.trimEnd());
+  // A missing stub is wrong usage, not an error that the flow may catch.
+  let usageError: unknown;
+  const print = (now: number, text: string) =>
+    trace?.context.note(`${'  '.repeat(trace.depth)}${clock(now - trace.startedAt)}  ${text}`.trimEnd());
   const waits = new Map<number, string>();
   const outcome = await runLocally(program, basename(file, '.flow'), inputs, {
     startedAt,
     signals,
-    onEffect: (effect, now) => say(now, describe(effect, waits)),
-    onSignal: (name, payload, now) => say(now, `signal ${name} ${payload ?? ''}`),
+    onEffect: (effect, now) => print(now, describe(effect, waits)),
+    onSignal: (name, payload, now) => print(now, `signal ${name} ${payload ?? ''}`),
     async call(kind, name, input, now) {
       try {
         if (kind === 'task' || Object.hasOwn(stubs, name)) return { value: await callStub(stubs, name, input), tookMs: 0 };
         return await runChild(join(dirname(file), `${name}.flow`), name, input, stubs, trace, now);
       } catch (error) {
-        if (error instanceof UsageError) slip ??= error;
+        if (error instanceof UsageError) usageError ??= error;
         return { error, tookMs: 0 };
       }
     },
   });
-  if (slip) throw slip;
+  if (usageError) throw usageError;
   return outcome;
 }
 
@@ -92,7 +92,7 @@ async function runChild(
   stubs: Stubs,
   trace: Trace | undefined,
   startedAt: number,
-): Promise<LocalAnswer> {
+): Promise<LocalResult> {
   if (!existsSync(file))
     throw new UsageError(`The flow calls the workflow "${name}", but there is neither a file ${file} nor a stub with that name.`);
   const outcome = await runFile(file, input, stubs, [], trace && { ...trace, depth: trace.depth + 1 }, startedAt);
@@ -108,12 +108,12 @@ function compileFile(file: string): Program {
 }
 
 function readSignals(text: string): Signal[] {
-  const given = readJsonFlag(text, '--signals');
-  if (Array.isArray(given)) return given as Signal[];
-  return Object.entries(given as object).map(([name, payload]) => ({ name, payload }));
+  const signals = readJsonFlag(text, '--signals');
+  if (Array.isArray(signals)) return signals as Signal[];
+  return Object.entries(signals as object).map(([name, payload]) => ({ name, payload }));
 }
 
-function report(outcome: LocalOutcome, context: CliContext): void {
+function printOutcome(outcome: LocalOutcome, context: CliContext): void {
   if (outcome.status === 'completed') context.print(outcome.output === undefined ? 'undefined' : JSON.stringify(outcome.output, null, 2));
   else if (outcome.status === 'failed') {
     const { name, message, code, stack, cause } = outcome.error;
@@ -126,7 +126,7 @@ function report(outcome: LocalOutcome, context: CliContext): void {
   }
 }
 
-// `waits` remembers what a call waited for, until the wait is given up.
+// `waits` maps a call to what it waits for.
 function describe(effect: Effect, waits: Map<number, string>): string {
   switch (effect.kind) {
     case 'task':

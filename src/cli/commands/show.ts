@@ -1,17 +1,17 @@
-// `rhythm show`: everything about one execution: where it stands, what it waits for, what happened, what it called.
+// `rhythm show`: everything about one execution: its current line, what it waits for, what happened, what it called.
 
 import type { HistoryEntry } from '../../../libs/store/index.js';
 import type { Execution, ExecutionTree } from '../../execution/execution.js';
 import type { Inspection } from '../../execution/inspect-run.js';
 import { showAllowList } from '../../flows/allow-list-change.js';
 import type { CliCommand, CliContext } from '../command.js';
+import { age, brief, count, paintStatus, span, took } from '../format.js';
 import { readInteger } from '../read-number.js';
 import type { CliServices } from '../services.js';
 import { type Place, placeOfError, showSource } from '../show-source.js';
 import { showTree } from '../show-tree.js';
 import { cutPainted, visible } from '../table.js';
 import { WATCH, watching } from '../watch.js';
-import { age, brief, count, paintStatus, span, took } from '../wording.js';
 
 interface ShowFlags {
   source?: boolean;
@@ -19,7 +19,7 @@ interface ShowFlags {
   watch?: string | boolean;
 }
 
-interface Shown {
+interface ExecutionDetails {
   execution: Execution;
   inspection: Omit<Inspection, 'text'>;
   source: string | null;
@@ -44,13 +44,13 @@ export const showCommand: CliCommand = (program, context) => {
       '\nWith --watch, the command ends when the execution has ended.\n\nExamples:\n  rhythm show o-1\n  rhythm show o-1 --watch 1s\n  rhythm show o-1 --json',
     )
     .action(
-      context.act((id: string, flags: ShowFlags) => {
+      context.action((id: string, flags: ShowFlags) => {
         const limit = readInteger(flags.events, '--events', 1, 10_000);
         return context.withServices(async (services) => {
           await watching(context, flags.watch, async () => {
-            const shown = await read(services, id, limit);
-            context.answer(shown, () => print(shown, flags, context));
-            return shown.execution.finishedAt !== null;
+            const details = await read(services, id, limit);
+            context.report(details, () => print(details, flags, context));
+            return details.execution.finishedAt !== null;
           });
           return undefined;
         });
@@ -58,7 +58,7 @@ export const showCommand: CliCommand = (program, context) => {
     );
 };
 
-async function read({ executions, definitions }: CliServices, id: string, limit: number): Promise<Shown> {
+async function read({ executions, definitions }: CliServices, id: string, limit: number): Promise<ExecutionDetails> {
   const execution = await executions.get(id);
   const [{ text: _, ...inspection }, history, tree] = await Promise.all([
     executions.inspect(id),
@@ -70,31 +70,32 @@ async function read({ executions, definitions }: CliServices, id: string, limit:
   return { execution, inspection, source, history, tree };
 }
 
-function print(shown: Shown, flags: ShowFlags, context: CliContext): void {
+function print(details: ExecutionDetails, flags: ShowFlags, context: CliContext): void {
   const { terminal } = context;
   const section = (title: string, lines: readonly string[]) => {
     if (lines.length === 0) return;
     const fitted = lines.map((line) => cutPainted(`  ${line}`, terminal.columns));
     context.print(['', terminal.colours.bold(title), ...fitted].join('\n'));
   };
-  context.print(heading(shown, context).join('\n'));
-  section('Waits for', waits(shown));
-  section('State', shown.inspection.unreadable === null ? [] : [visible(shown.inspection.unreadable)]);
-  section('Error', errorLines(shown.execution));
-  if (shown.source !== null) {
-    const lines = showSource(shown.source, places(shown), flags.source === true, terminal);
-    section(shown.inspection.file ?? `${shown.execution.name}.flow`, lines);
+  const { execution, inspection, source, tree } = details;
+  context.print(heading(details, context).join('\n'));
+  section('Waits for', waits(details));
+  section('State', inspection.unreadable === null ? [] : [visible(inspection.unreadable)]);
+  section('Error', errorLines(execution));
+  if (source !== null) {
+    const lines = showSource(source, places(details), flags.source === true, terminal);
+    section(inspection.file ?? `${execution.name}.flow`, lines);
   }
-  section('Variables', variables(shown.inspection));
+  section('Variables', variables(inspection));
   section(
     'Signals not taken yet',
-    shown.inspection.signals.map(({ name, sentAt }) => `${name}  ${age(new Date(sentAt))} ago`),
+    inspection.signals.map(({ name, sentAt }) => `${name}  ${age(new Date(sentAt))} ago`),
   );
-  section('Timeline', timeline(shown, context));
-  section('Called', showTree(shown.tree, terminal));
+  section('Timeline', timeline(details, context));
+  section('Called', showTree(tree, terminal));
 }
 
-function heading({ execution: run, inspection }: Shown, { terminal }: CliContext): string[] {
+function heading({ execution: run, inspection }: ExecutionDetails, { terminal }: CliContext): string[] {
   const { colours } = terminal;
   const facts: [string, string | undefined][] = [
     ['status', paintStatus(run.status, run.status, terminal) + (run.note ? `: ${run.note}` : '')],
@@ -118,7 +119,7 @@ function heading({ execution: run, inspection }: Shown, { terminal }: CliContext
   ];
 }
 
-function waits({ execution, inspection }: Shown): string[] {
+function waits({ execution, inspection }: ExecutionDetails): string[] {
   if (execution.finishedAt) return [];
   return inspection.branches.map(({ waitsFor, calls }) => {
     const timer = inspection.timers.find(({ call }) => calls.includes(call));
@@ -137,8 +138,8 @@ function errorLines({ error }: Execution): string[] {
   return lines.flatMap((line) => line.split('\n')).map(visible);
 }
 
-// Where it failed; without a stack of its own (a task's error), the await from which a retry goes on; else where it waits.
-function places({ execution, inspection }: Shown): Place[] {
+// Where it failed; for an error without a flow stack (a task's), the await from which a retry continues; otherwise where it waits.
+function places({ execution, inspection }: ExecutionDetails): Place[] {
   const failed = execution.status === 'failed' ? placeOfError(execution.error?.stack) : undefined;
   if (failed) return [failed];
   return execution.finishedAt && execution.status !== 'failed'
@@ -146,7 +147,7 @@ function places({ execution, inspection }: Shown): Place[] {
     : inspection.branches.flatMap(({ stack }) => stack.map(({ line, column }) => ({ line, column })));
 }
 
-function variables({ branches }: Shown['inspection']): string[] {
+function variables({ branches }: ExecutionDetails['inspection']): string[] {
   return branches.flatMap(({ stack }) =>
     stack.flatMap(({ function: name, line, locals }) => {
       const entries = Object.entries(locals);
@@ -156,13 +157,13 @@ function variables({ branches }: Shown['inspection']): string[] {
   );
 }
 
-function timeline({ execution, history }: Shown, { terminal }: CliContext): string[] {
+function timeline({ execution, history }: ExecutionDetails, { terminal }: CliContext): string[] {
   return history.map(({ at, kind, name, executionId, workerId, detail }) => {
     const since = `+${span(at.getTime() - execution.createdAt.getTime())}`.padStart(8);
-    const who = executionId === execution.id ? '' : `  ${name}`;
+    const child = executionId === execution.id ? '' : `  ${name}`;
     const more = detail === null || detail === undefined ? '' : `  ${brief(message(detail), 120)}`;
     const worker = workerId ? terminal.colours.dim(`  ${visible(workerId)}`) : '';
-    return `${terminal.colours.dim(since)}  ${kind.padEnd(15)}${visible(who)}${visible(more)}${worker}`.trimEnd();
+    return `${terminal.colours.dim(since)}  ${kind.padEnd(15)}${visible(child)}${visible(more)}${worker}`.trimEnd();
   });
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { check, renderDiagnostic } from '../../../libs/flow/index.js';
 import { type CliCommand, EXIT } from '../command.js';
 import { findFlowFiles } from '../find-flow-files.js';
-import { count } from '../wording.js';
+import { count } from '../format.js';
 
 export const checkCommand: CliCommand = (program, context) => {
   program
@@ -14,14 +14,14 @@ export const checkCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { files, errors: [{ file, line, column, code, message, advice }] }')
     .addHelpText('after', '\nExamples:\n  rhythm check flows\n  rhythm check "src/**/*.flow" --json')
     .action(
-      context.act((paths: string[]) => {
+      context.action((paths: string[]) => {
         const files = findFlowFiles(paths);
         const errors = files.flatMap((file) => check(readFileSync(file, 'utf8'), { file }));
         const data = {
           files,
           errors: errors.map(({ file, line, column, code, message, advice }) => ({ file, line, column, code, message, advice })),
         };
-        const say = () => {
+        const print = () => {
           for (const error of errors) context.print(renderDiagnostic(error));
           context.note(
             errors.length === 0
@@ -29,7 +29,7 @@ export const checkCommand: CliCommand = (program, context) => {
               : `${count(errors.length, 'error')} in ${new Set(errors.map(({ file }) => file)).size} of ${count(files.length, 'file')}.`,
           );
         };
-        return context.answer(data, say, errors.length === 0 ? EXIT.ok : EXIT.failed);
+        return context.report(data, print, errors.length === 0 ? EXIT.ok : EXIT.failed);
       }),
     );
 };

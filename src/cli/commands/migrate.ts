@@ -1,4 +1,4 @@
-// `rhythm migrate`: brings the schema of the database to the version of this package, or back.
+// `rhythm migrate`: brings the schema of the database to the version of this package, or undoes a migration.
 
 import { startEmbedded } from '../../../libs/embedded/index.js';
 import {
@@ -41,7 +41,7 @@ export const migrateCommand: CliCommand = (program, context) => {
       '\nExamples:\n  rhythm migrate\n  rhythm migrate --status\n  rhythm migrate --dry-run > schema.sql\n  rhythm --database-url postgres://localhost/app migrate',
     )
     .action(
-      context.act((options: MigrateOptions) => {
+      context.action((options: MigrateOptions) => {
         if (options.status && (options.down || options.dryRun))
           throw new UsageError('--status cannot be combined with --down or --dry-run.');
         return onDatabase(context, (source, url, schema) => {
@@ -73,7 +73,7 @@ async function onDatabase(
 
 async function dryRun(context: CliContext, source: Source, down: boolean): Promise<number> {
   const plan = await planMigrations(source, down ? 'down' : 'up');
-  return context.answer({ migrations: plan }, () => {
+  return context.report({ migrations: plan }, () => {
     for (const { name, statements } of plan) {
       context.print(`-- ${name}`);
       for (const statement of statements) context.print(`${statement};\n`);
@@ -94,11 +94,11 @@ async function change(context: CliContext, source: Source, url: string, schema: 
   const version = await schemaVersion(source);
   const applied = before.filter((name) => !pending.includes(name));
   const data = { schema, version, needed: SCHEMA_VERSION, applied, undone: undone ? [undone.name] : [], pending };
-  const say = () => {
+  const print = () => {
     for (const name of applied) context.print(`applied  ${name}`);
     for (const name of data.undone) context.print(`undone   ${name}`);
     if (options.status) for (const name of pending) context.print(`pending  ${name}`);
     context.note(`Schema "${schema}" at ${maskUrl(url)} is at version ${version}; this package needs ${SCHEMA_VERSION}.`);
   };
-  return context.answer(data, say, options.status && pending.length > 0 ? EXIT.failed : EXIT.ok);
+  return context.report(data, print, options.status && pending.length > 0 ? EXIT.failed : EXIT.ok);
 }

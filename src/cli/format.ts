@@ -1,9 +1,9 @@
-// How times, ages, sizes and statuses read in a terminal.
+// Formats times, ages, counts and statuses for a terminal.
 
 import type { ExecutionStatus } from '../execution/execution.js';
 import type { Terminal } from './terminal.js';
 
-/** `850ms`, `12s`, `3m`, `5h`, `12d`: as short as it stays true. */
+/** `850ms`, `12s`, `3m`, `5h`, `12d`: rounded down to one unit. */
 export function span(ms: number): string {
   const size = Math.max(0, ms);
   if (size < 1_000) return `${Math.round(size)}ms`;
@@ -12,13 +12,13 @@ export function span(ms: number): string {
   return `${Math.floor(size / DAY)}d`;
 }
 
-/** Age of a moment. */
+/** How long ago a time was. */
 export function age(at: Date, now = Date.now()): string {
   return span(now - at.getTime());
 }
 
-/** How long a run took, or has taken so far; empty for one that has not run yet, also when a worker had it in hand and gave it back. */
-export function took({ status, attempts, startedAt, finishedAt }: Ran): string {
+/** How long a run took, or has taken so far; empty if it has not run yet, even if a worker has claimed it and given it back. */
+export function took({ status, attempts, startedAt, finishedAt }: RunTimes): string {
   if (!startedAt || (status === 'pending' && attempts === 0)) return '';
   return span((finishedAt ?? new Date()).getTime() - startedAt.getTime());
 }
@@ -53,7 +53,7 @@ export function paintStatus(text: string, status: string, { colours }: Terminal)
   }
 }
 
-interface Ran {
+interface RunTimes {
   status: ExecutionStatus;
   attempts: number;
   startedAt: Date | null;

@@ -1,9 +1,9 @@
-// `rhythm init`: writes a working starter into a folder, and never over something that is there.
+// `rhythm init`: writes a working project into a folder, and never overwrites a file.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { CliCommand } from '../command.js';
-import { STARTER_PACKAGES, starterFiles } from '../starter.js';
+import { STARTER_PACKAGES, starterFiles } from '../starter-files.js';
 
 export const initCommand: CliCommand = (program, context) => {
   program
@@ -13,7 +13,7 @@ export const initCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { folder, written, kept, next }')
     .addHelpText('after', '\nExamples:\n  rhythm init my-app\n  rhythm init')
     .action(
-      context.act((folder: string) => {
+      context.action((folder: string) => {
         const home = resolve(folder);
         const files = starterFiles(packageName(home));
         const kept = Object.keys(files).filter((file) => existsSync(join(home, file)));
@@ -23,7 +23,7 @@ export const initCommand: CliCommand = (program, context) => {
           writeFileSync(join(home, file), files[file]!);
         }
         const next = nextSteps(folder, kept.includes('package.json'));
-        return context.answer({ folder: home, written, kept, next }, () => {
+        return context.report({ folder: home, written, kept, next }, () => {
           for (const file of written) context.print(`written  ${relative('.', join(home, file))}`);
           for (const file of kept) context.print(`kept     ${relative('.', join(home, file))}`);
           context.note(`\nNext:\n${next.map((step) => `  ${step}`).join('\n')}`);

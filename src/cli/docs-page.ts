@@ -1,14 +1,14 @@
-// Writes docs/cli.md from the command definitions; a spec compares it with the file.
+// Generates docs/cli.md from the command definitions; a spec compares it with the file.
 
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
 import type { CliContext } from './command.js';
-import { ANSWERS, buildProgram } from './program.js';
+import { buildProgram, OUTPUT_HELP } from './program.js';
 import { terminalOf } from './terminal.js';
 
-/** The page of all commands. */
-export function cliPage(): string {
-  const program = bareProgram();
+/** The page with all commands. */
+export function docsPage(): string {
+  const program = programWithoutActions();
   return [
     '# The `rhythm` command',
     '',
@@ -22,7 +22,7 @@ export function cliPage(): string {
     '',
     'They can be given before or after the name of the command.',
     '',
-    ...ANSWERS.split('\n').flatMap((line) => [line, '']),
+    ...OUTPUT_HELP.split('\n').flatMap((line) => [line, '']),
     'Tables fit the terminal: in a narrow one, less important columns are left out. Output to a pipe is complete and has no colours. `NO_COLOR`, `FORCE_COLOR` and `COLUMNS` are respected. Passwords are never printed.',
     '',
     '## Commands',
@@ -38,9 +38,9 @@ export function cliPage(): string {
     .concat('\n');
 }
 
-function bareProgram(): Command {
+function programWithoutActions(): Command {
   const streams = { out: new PassThrough(), err: new PassThrough(), env: {} };
-  const context = { terminal: terminalOf(streams), flags: {}, act: () => async () => {} } as unknown as CliContext;
+  const context = { terminal: terminalOf(streams), flags: {}, action: () => async () => {} } as unknown as CliContext;
   return buildProgram(streams, context);
 }
 
@@ -64,16 +64,16 @@ function section(command: Command): string[] {
   ];
 }
 
-// What the help says after the options: remarks, and the examples as a block.
+// The part of the help after the options: remarks, and the examples as a code block.
 function helpAfter(command: Command): string[] {
-  let said = '';
+  let help = '';
   command.configureOutput({
     writeOut: (text) => {
-      said += text;
+      help += text;
     },
   });
   command.outputHelp();
-  const after = said.slice(command.helpInformation().length).trim();
+  const after = help.slice(command.helpInformation().length).trim();
   const [before, examples] = after.split(/\n?Examples?:\n/);
   const block = examples ? ['```sh', ...examples.split('\n').map((line) => line.trim()), '```', ''] : [];
   const remarks = before!.trim().replace(/^JSON data: (.*)$/m, 'With `--json`, `data` is `$1`.');

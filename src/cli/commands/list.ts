@@ -1,13 +1,13 @@
-// `rhythm list`: executions, newest first, by any filter.
+// `rhythm list`: lists executions by any filter, newest first.
 
 import type { Execution } from '../../execution/execution.js';
 import type { ListPage } from '../../execution/list-page.js';
 import type { CliCommand, CliContext } from '../command.js';
 import { addFilters, type FilterFlags, filterOf } from '../filters.js';
+import { age, paintStatus, took } from '../format.js';
 import { readInteger } from '../read-number.js';
 import { type Column, renderTable } from '../table.js';
 import { WATCH, watching } from '../watch.js';
-import { age, paintStatus, took } from '../wording.js';
 
 interface ListFlags extends FilterFlags {
   all?: boolean;
@@ -28,14 +28,14 @@ export const listCommand: CliCommand = (program, context) => {
       '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail\n  rhythm list --parent o-1 --json',
     )
     .action(
-      context.act((flags: ListFlags) => {
-        // What is left out goes with whoever called it, here as in the bulk operations: a filter finds the same in both.
+      context.action((flags: ListFlags) => {
+        // Without children, as in the bulk operations: the same filter finds the same executions in both.
         const roots = flags.all || flags.parent !== undefined ? {} : { parentId: null };
         const filter = { ...roots, ...filterOf(flags), limit: readInteger(flags.limit, '--limit', 1, 1_000), cursor: flags.cursor };
         return context.withServices(async ({ executions }) => {
           await watching(context, flags.watch, async () => {
             const page = await executions.list(filter);
-            context.answer(page, () => print(page, 'parentId' in roots, context));
+            context.report(page, () => print(page, 'parentId' in roots, context));
             return false;
           });
           return undefined;

@@ -2,6 +2,7 @@
 
 import { ExecutionStateError } from '../../errors.js';
 import { type CliCommand, EXIT } from '../command.js';
+import { NOT_ENDED } from '../filters.js';
 import { readJsonFlag } from '../read-json.js';
 
 export const signalCommand: CliCommand = (program, context) => {
@@ -19,17 +20,17 @@ export const signalCommand: CliCommand = (program, context) => {
       `\nExamples:\n  rhythm signal o-1 approval '{"approved":true}'\n  rhythm signal o-2 approval @answer.json --key web-4711`,
     )
     .action(
-      context.act((id: string, name: string, payload: string | undefined, flags: { key?: string; early?: boolean }) => {
+      context.action((id: string, name: string, payload: string | undefined, flags: { key?: string; early?: boolean }) => {
         const value = payload === undefined ? undefined : readJsonFlag(payload, 'payload');
         return context.withServices(async ({ executions, signals }) => {
-          // A signal to nobody is nearly always a mistyped id; a sender that means it says so.
+          // An id that does not exist is nearly always a typo; --early is for the other cases.
           if (!flags.early) {
             const { status, type } = await executions.get(id);
             if (type === 'task') throw new ExecutionStateError(id, 'a task', 'signal', 'Only workflows wait for signals.');
-            if (ENDED.includes(status)) throw new ExecutionStateError(id, status, 'signal', 'It has ended and takes no signals.');
+            if (!NOT_ENDED.includes(status)) throw new ExecutionStateError(id, status, 'signal', 'It has ended and takes no signals.');
           }
           const sent = await signals.send(id, name, value, flags.key === undefined ? undefined : { key: flags.key });
-          return context.answer(
+          return context.report(
             { id, signal: name, ...sent },
             () =>
               context.note(
@@ -41,5 +42,3 @@ export const signalCommand: CliCommand = (program, context) => {
       }),
     );
 };
-
-const ENDED = ['completed', 'failed', 'cancelled'];

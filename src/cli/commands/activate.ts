@@ -1,12 +1,12 @@
-// `rhythm activate`: makes a stored version of a workflow current, or shows which there are.
+// `rhythm activate`: makes a stored version of a workflow current, or lists the versions.
 
 import { UnknownNameError } from '../../errors.js';
 import type { WorkflowVersion } from '../../flows/definition.service.js';
 import { didYouMean, listNames } from '../../nearest.js';
 import type { CliCommand, CliContext } from '../command.js';
+import { age } from '../format.js';
 import type { CliServices } from '../services.js';
 import { renderTable } from '../table.js';
-import { age } from '../wording.js';
 
 export const activateCommand: CliCommand = (program, context) => {
   program
@@ -22,11 +22,11 @@ export const activateCommand: CliCommand = (program, context) => {
     )
     .addHelpText('after', '\nExamples:\n  rhythm activate order\n  rhythm activate order 3f2a9c1')
     .action(
-      context.act((name: string, version: string | undefined) =>
+      context.action((name: string, version: string | undefined) =>
         context.withServices(async (services) => {
           if (version === undefined) return show(await versionsOf(services, name), context);
           const current = await services.definitions.activate(name, version);
-          return context.answer({ name, version: current.version, current: true }, () =>
+          return context.report({ name, version: current.version, current: true }, () =>
             context.note(`Version ${current.version.slice(0, 12)} of "${name}" is now current. Existing runs keep theirs.`),
           );
         }),
@@ -48,7 +48,7 @@ async function versionsOf({ definitions }: CliServices, name: string): Promise<W
 
 function show(versions: readonly WorkflowVersion[], context: CliContext): number {
   const data = versions.map(({ name, version, file, current, createdAt }) => ({ name, version, file, current, createdAt }));
-  return context.answer({ versions: data }, () =>
+  return context.report({ versions: data }, () =>
     context.print(
       renderTable(
         data,

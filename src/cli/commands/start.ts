@@ -1,4 +1,4 @@
-// `rhythm start`: starts a workflow or a task, and waits for its result when asked to.
+// `rhythm start`: starts a workflow or a task; with --wait, waits for its result.
 
 import { Option } from 'commander';
 import { parseDuration } from '../../duration.js';
@@ -45,22 +45,22 @@ export const startCommand: CliCommand = (program, context) => {
       `\nExamples:\n  rhythm start order --input '{"orderId":"o-1"}' --id o-1\n  rhythm start report --input @report.json --wait 5m\n  rhythm start send-mail --type task --input '{"to":"kim@example.com"}'`,
     )
     .action(
-      context.act((name: string, flags: StartFlags) => {
+      context.action((name: string, flags: StartFlags) => {
         const input = flags.input === undefined ? undefined : readJsonFlag(flags.input, '--input');
         const options = startOptions(flags);
-        // Read before anything is started.
+        // Parsed before anything is started.
         const timeout = typeof flags.wait === 'string' ? parseDuration(flags.wait, '--wait') : undefined;
         return context.withServices(async ({ executions }) => {
           const started = await executions.start(name, input, options);
           if (flags.wait === undefined) {
-            return context.answer(started, () => {
+            return context.report(started, () => {
               context.print(started.id);
               context.note(started.created ? `Started ${name}.` : 'It was already started, with the same input.');
             });
           }
           context.note(`Started ${name} as ${started.id}; waiting for it to end.`);
           const result = await executions.result(started.id, { timeout, signal: context.interrupted });
-          return context.answer({ ...started, result }, () =>
+          return context.report({ ...started, result }, () =>
             context.print(result === undefined ? 'undefined' : JSON.stringify(result, null, 2)),
           );
         });
@@ -70,7 +70,7 @@ export const startCommand: CliCommand = (program, context) => {
 
 function startOptions(flags: StartFlags): StartOptions {
   const { id, key, type, queue, priority, delay, at, timeout, tag, flowVersion } = flags;
-  const given = {
+  const options = {
     id,
     idempotencyKey: key,
     type,
@@ -82,5 +82,5 @@ function startOptions(flags: StartFlags): StartOptions {
     tags: tag,
     version: flowVersion,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -1,21 +1,21 @@
-// Messages of the services in the words of the command line: flags and commands in place of options and methods.
+// Error messages for the command line: they name flags and commands where the services name options and methods.
 
 import { ConfigurationError, InvalidArgumentError, ResultTimeoutError, UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
-import { span } from './wording.js';
+import { span } from './format.js';
 
-/** What an error of `command` says to somebody at a terminal. */
-export function cliMessage(error: unknown, command: string): string {
-  if (error instanceof ResultTimeoutError) return stillGoing(error);
+/** The message of an error that `command` ended with. */
+export function errorMessage(error: unknown, command: string): string {
+  if (error instanceof ResultTimeoutError) return notEnded(error);
   if (error instanceof UnknownNameError && command === 'start') return unknownName(error);
   if (error instanceof InvalidArgumentError) return error.message.replace(/\boptions\.(\w+)/g, (_, option: string) => flagOf(option));
-  // A worker boots an application, whose options in code count: there the message of the module is the right one.
+  // `worker` boots an application, whose options in code count: the message of the module fits there.
   if (error instanceof ConfigurationError && error.code === 'RHYTHM_DATABASE_URL_MISSING' && command !== 'worker')
     return noDatabase(command);
   return (error as { message?: string }).message || String(error);
 }
 
-function stillGoing({ executionId, status, timeoutMs }: ResultTimeoutError): string {
+function notEnded({ executionId, status, timeoutMs }: ResultTimeoutError): string {
   const advice =
     status === 'paused'
       ? `To continue it: rhythm resume ${executionId}`
@@ -39,7 +39,7 @@ function noDatabase(command: string): string {
   ].join('\n');
 }
 
-// Where the flag is not the option in kebab case.
+// Flags that are not the name of the option in kebab case.
 const FLAGS: Record<string, string> = { idempotencyKey: 'key', runAt: 'at', tags: 'tag', version: 'flow-version', parentId: 'parent' };
 
 function flagOf(option: string): string {

@@ -1,4 +1,4 @@
-// Runs a flow in memory, without a database: tasks are answered from stubs, timers are skipped, signals are handed in.
+// Runs a flow in memory, without a database: tasks return stub results, timers are skipped, signals are given up front.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,24 +11,24 @@ import {
   type TurnResult,
 } from '../../libs/flow/index.js';
 
-/** What stands in for the world. */
-export interface LocalWorld {
-  /** Where the clock of the run starts, in ms since 1970: a child begins at the time of its caller. */
+/** What replaces the engine. Times are on the clock of the run. */
+export interface LocalEnvironment {
+  /** Where the clock of the run starts, in ms since 1970: a child starts at the time of its caller. */
   startedAt: number;
-  /** Answers a task or a child workflow. */
-  call(kind: 'task' | 'workflow', name: string, input: unknown, now: number): Promise<LocalAnswer>;
-  /** Signals that were sent before the run began. */
+  /** Runs a task or a child workflow. */
+  call(kind: 'task' | 'workflow', name: string, input: unknown, now: number): Promise<LocalResult>;
+  /** Signals that were sent before the run started. */
   signals: readonly { name: string; payload: unknown }[];
-  /** Told of everything that the flow does, as it happens, with the time on the clock of the run. */
+  /** Called with everything that the flow does. */
   onEffect(effect: Effect, now: number): void;
-  /** Told of each signal that a wait takes. */
+  /** Called with each signal that a wait takes. */
   onSignal(name: string, payload: string | undefined, now: number): void;
 }
 
-/** What a call answers, an `error` as a task throws it, and how much time on the clock of the run that takes. */
-export type LocalAnswer = ({ value: unknown } | { error: unknown }) & { tookMs: number };
+/** The result of a call, or the `error` that a task has thrown, and how long it took on the clock of the run. */
+export type LocalResult = ({ value: unknown } | { error: unknown }) & { tookMs: number };
 
-/** How a local run ended. `waits` names the signals it still waits for when nothing can move it any more. */
+/** How a local run ended. `waits` are the signals that a stuck run waits for. */
 export type LocalOutcome =
   | { status: 'completed'; output: unknown; elapsedMs: number }
   | { status: 'failed'; error: ErrorData; elapsedMs: number }
@@ -41,15 +41,15 @@ interface Due {
   event: FlowEvent;
 }
 
-/** Runs a program to its end. The clock stands still while the flow computes and jumps to the next timer when it waits. */
-export async function runLocally(program: Program, name: string, inputs: unknown, world: LocalWorld): Promise<LocalOutcome> {
-  const { startedAt } = world;
+/** Runs a program to its end. The clock stops while the flow computes and jumps to the next timer when it waits. */
+export async function runLocally(program: Program, name: string, inputs: unknown, environment: LocalEnvironment): Promise<LocalOutcome> {
+  const { startedAt } = environment;
   let now = startedAt;
   const host: FlowHost = { now: () => now, random: Math.random, uuid: randomUUID };
   const context = { executionId: 'local', rootId: 'local', parentId: null, workflow: name, version: 'local', startedAt, tags: [] };
   const run = startRun(program, { inputs: inputs === undefined ? undefined : JSON.stringify(inputs), context });
   const signals = new Map(
-    world.signals.map(({ name: signal, payload }, index): [string, SignalEvent] => {
+    environment.signals.map(({ name: signal, payload }, index): [string, SignalEvent] => {
       const key = String(index);
       return [key, { kind: 'signal', key, name: signal, payload: payload === undefined ? undefined : JSON.stringify(payload) }];
     }),
@@ -58,7 +58,7 @@ export async function runLocally(program: Program, name: string, inputs: unknown
   const waiting = new Map<number, string>();
   let events: FlowEvent[] = [];
   for (;;) {
-    const result = turnToEnd(
+    const result = completeTurn(
       () => run.turn([...events, ...signals.values()], host),
       () => run.turn([], host),
     );
@@ -67,12 +67,12 @@ export async function runLocally(program: Program, name: string, inputs: unknown
     for (const { key } of result.consumedSignals) signals.delete(key);
     events = [];
     for (const effect of result.effects) {
-      // The wait that took a signal is withdrawn: what happened is that the signal came.
+      // A wait that took a signal is withdrawn too; it is reported as the signal.
       const signal = effect.kind === 'withdraw' ? taken.get(effect.id) : undefined;
-      if (signal) world.onSignal(signal.name, signal.payload, now);
-      else world.onEffect(effect, now);
-      const answer = await follow(effect, now, world, due, waiting);
-      if (answer) events.push(answer);
+      if (signal) environment.onSignal(signal.name, signal.payload, now);
+      else environment.onEffect(effect, now);
+      const event = await perform(effect, now, environment, due, waiting);
+      if (event) events.push(event);
     }
     for (const id of result.muted) waiting.delete(id);
     if (result.status === 'completed')
@@ -88,23 +88,23 @@ export async function runLocally(program: Program, name: string, inputs: unknown
   }
 }
 
-function turnToEnd(first: () => TurnResult, again: () => TurnResult): Exclude<TurnResult, { status: 'yielded' }> {
+function completeTurn(first: () => TurnResult, again: () => TurnResult): Exclude<TurnResult, { status: 'yielded' }> {
   let result = first();
   while (result.status === 'yielded') result = again();
   return result;
 }
 
-async function follow(
+async function perform(
   effect: Effect,
   now: number,
-  world: LocalWorld,
+  environment: LocalEnvironment,
   due: Map<number, Due>,
   waiting: Map<number, string>,
 ): Promise<FlowEvent | undefined> {
   switch (effect.kind) {
     case 'task':
     case 'workflow': {
-      const { event, tookMs } = await answer(effect, now, world);
+      const { event, tookMs } = await call(effect, now, environment);
       if (tookMs === 0) return event;
       due.set(effect.id, { at: now + tookMs, event });
       return undefined;
@@ -126,14 +126,14 @@ async function follow(
   }
 }
 
-async function answer(
+async function call(
   { id, kind, name, input }: Extract<Effect, { kind: 'task' | 'workflow' }>,
   now: number,
-  world: LocalWorld,
+  environment: LocalEnvironment,
 ): Promise<{ event: FlowEvent; tookMs: number }> {
-  const { tookMs, ...answered } = await world.call(kind, name, input === undefined ? undefined : JSON.parse(input), now);
-  if ('error' in answered) return { tookMs, event: { kind: 'failed', id, error: errorData(answered.error, kind) } };
-  const { value } = answered;
+  const { tookMs, ...result } = await environment.call(kind, name, input === undefined ? undefined : JSON.parse(input), now);
+  if ('error' in result) return { tookMs, event: { kind: 'failed', id, error: errorData(result.error, kind) } };
+  const { value } = result;
   return { tookMs, event: { kind: 'completed', id, value: value === undefined ? undefined : JSON.stringify(value) } };
 }
 

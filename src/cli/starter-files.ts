@@ -1,4 +1,4 @@
-// The starter that `rhythm init` writes: a module, a task, a flow and the configuration, ready to run.
+// The project that `rhythm init` writes: a module, a task, a flow and the configuration, ready to run.
 
 import { DEFAULT_ENGINE_OPTIONS } from '../../libs/engine/index.js';
 

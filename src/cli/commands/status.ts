@@ -1,18 +1,18 @@
-// `rhythm status`: the whole system: schema, counts, queues, workers and the workflow versions in use.
+// `rhythm status`: shows the whole system: schema, counts, queues, workers and the workflow versions in use.
 
 import { countStatuses, SCHEMA_VERSION, schemaVersion } from '../../../libs/store/index.js';
 import type { SystemStatus } from '../../execution/execution.service.js';
 import type { CliCommand, CliContext } from '../command.js';
 import { readTime, STATUSES } from '../filters.js';
+import { count, paintStatus, span } from '../format.js';
 import type { CliServices } from '../services.js';
 import { type Column, renderTable } from '../table.js';
 import { WATCH, watching } from '../watch.js';
-import { count, paintStatus, span } from '../wording.js';
 
 interface Status extends SystemStatus {
   schema: { name: string; version: number; needed: number };
-  /** Executions created since then, by status. */
   since: Date;
+  /** Executions created since then, by status. */
   counts: Record<string, number>;
 }
 
@@ -25,11 +25,11 @@ export const statusCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, unserved, versions }')
     .addHelpText('after', '\nExamples:\n  rhythm status\n  rhythm status --since 7d\n  rhythm status --watch 5s')
     .action(
-      context.act((flags: { since: string; watch?: string | boolean }) =>
+      context.action((flags: { since: string; watch?: string | boolean }) =>
         context.withServices(async (services) => {
           await watching(context, flags.watch, async () => {
             const status = await read(services, readTime(flags.since, '--since'));
-            context.answer(status, () => print(status, flags.since, context));
+            context.report(status, () => print(status, flags.since, context));
             return false;
           });
           return undefined;

@@ -1,11 +1,11 @@
-// `rhythm doctor`: looks for everything that commonly goes wrong, and says what to do; with --config where each setting comes from.
+// `rhythm doctor`: checks for common problems and suggests what to do; with --config, shows where each setting comes from.
 
 import type { SettingReport } from '../../config/load-settings.js';
 import { maskUrl } from '../../config/mask-url.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
-import { examine, type Finding } from '../examine.js';
+import { type Finding, runChecks } from '../doctor-checks.js';
+import { count } from '../format.js';
 import { renderTable } from '../table.js';
-import { count } from '../wording.js';
 
 export const doctorCommand: CliCommand = (program, context) => {
   program
@@ -20,12 +20,12 @@ export const doctorCommand: CliCommand = (program, context) => {
       'after',
       '\nThe exit code is 1 if something is broken, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
     )
-    .action(context.act(() => (context.flags.config?.bare ? showSettings(context) : checkUp(context))));
+    .action(context.action(() => (context.flags.config?.bare ? showSettings(context) : showFindings(context))));
 };
 
 function showSettings(context: CliContext): number {
   const { report } = context.settings({}, { withoutDatabase: true });
-  return context.answer({ settings: report }, () =>
+  return context.report({ settings: report }, () =>
     context.print(
       renderTable<SettingReport>(
         report,
@@ -45,19 +45,19 @@ function showSettings(context: CliContext): number {
   );
 }
 
-async function checkUp(context: CliContext): Promise<number> {
+async function showFindings(context: CliContext): Promise<number> {
   const { settings } = context.settings();
-  const findings = await examine(settings);
+  const findings = await runChecks(settings);
   const broken = findings.filter(({ state }) => state === 'broken').length;
   const warnings = findings.filter(({ state }) => state === 'warning').length;
-  const say = () => {
+  const print = () => {
     context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"\n`);
     for (const finding of findings) context.print(line(finding, context));
     context.print('');
     if (broken + warnings === 0) context.print('No problems found.');
     else context.print(`${count(broken, 'problem')}, ${count(warnings, 'warning')}.`);
   };
-  return context.answer({ findings }, say, broken > 0 ? EXIT.failed : EXIT.ok);
+  return context.report({ findings }, print, broken > 0 ? EXIT.failed : EXIT.ok);
 }
 
 function line({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): string {

@@ -1,4 +1,4 @@
-// `rhythm completion`: prints the script that lets a shell complete commands and flags.
+// `rhythm completion`: prints the completion script for a shell.
 
 import type { CliCommand } from '../command.js';
 import { completionScript, SHELLS } from '../completion.js';
@@ -14,9 +14,9 @@ export const completionCommand: CliCommand = (program, context) => {
       '\nExamples:\n  eval "$(rhythm completion bash)"\n  eval "$(rhythm completion zsh)"\n  rhythm completion fish | source',
     )
     .action(
-      context.act((shell: string) => {
+      context.action((shell: string) => {
         const script = completionScript(program, shell);
-        return context.answer({ shell, script }, () => context.print(script.trimEnd()));
+        return context.report({ shell, script }, () => context.print(script.trimEnd()));
       }),
     );
 };

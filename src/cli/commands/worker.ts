@@ -1,4 +1,4 @@
-// `rhythm worker`: runs the application as a worker: no HTTP, only queues.
+// `rhythm worker`: runs the application as a worker, without its HTTP server.
 
 import { once } from 'node:events';
 import type { INestApplicationContext } from '@nestjs/common';
@@ -7,9 +7,9 @@ import { setProcessFlags } from '../../config/flags.js';
 import type { SettingOptions } from '../../config/schema.js';
 import { RHYTHM_SETTINGS } from '../../rhythm.module-definition.js';
 import { type CliCommand, EXIT } from '../command.js';
-import { loadRootModule } from '../load-app.js';
-import { NotesLogger } from '../notes-logger.js';
+import { loadRootModule } from '../load-root-module.js';
 import { readInteger } from '../read-number.js';
+import { StderrLogger } from '../stderr-logger.js';
 import { UsageError } from '../usage-error.js';
 
 interface WorkerFlags {
@@ -32,20 +32,20 @@ export const workerCommand: CliCommand = (program, context) => {
       '\nThe flags override the options of RhythmModule.forRoot(). After Ctrl-C or SIGTERM, running tasks may finish within worker.shutdownGrace.\n\nBuild TypeScript first: no version of Node can run decorators without a build.\n\nExamples:\n  rhythm worker dist/app.module.js\n  rhythm worker dist/app.module.js --queues mail,reports --concurrency 10',
     )
     .action(
-      context.act(async (file: string, flags: WorkerFlags) => {
+      context.action(async (file: string, flags: WorkerFlags) => {
         const { databaseUrl, config } = context.flags;
         setProcessFlags({ options: optionsOf(flags, databaseUrl), configPath: config?.file });
         const root = await loadRootModule(file, flags.module);
         const app = await NestFactory.createApplicationContext(root as never, {
           abortOnError: false,
-          logger: new NotesLogger({ colors: context.terminal.colours.isColorSupported }),
+          logger: new StderrLogger({ colors: context.terminal.colours.isColorSupported }),
         });
-        // The engine has a grace of its own; a second Ctrl-C does not wait for it.
+        // The engine has its own grace period; a second Ctrl-C ends the process at once.
         context.graceMs = Number.POSITIVE_INFINITY;
-        context.serves = true;
+        context.runsUntilStopped = true;
         try {
-          if (!hosts(app)) throw new UsageError(`${file} does not import RhythmModule.forRoot(): there is nothing to run.`);
-          context.answer({ pid: process.pid, ready: true }, () => context.note(`Worker ready, pid ${process.pid}. Ctrl-C stops it.`));
+          if (!hasRhythm(app)) throw new UsageError(`${file} does not import RhythmModule.forRoot(): there is nothing to run.`);
+          context.report({ pid: process.pid, ready: true }, () => context.note(`Worker ready, pid ${process.pid}. Ctrl-C stops it.`));
           if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
           return EXIT.ok;
         } finally {
@@ -66,8 +66,8 @@ function optionsOf({ queues, concurrency }: WorkerFlags, databaseUrl: string | u
   };
 }
 
-// By the token, not by a class: the application may have loaded another copy of this package.
-function hosts(app: INestApplicationContext): boolean {
+// By token, not by class: the application may have loaded another copy of this package.
+function hasRhythm(app: INestApplicationContext): boolean {
   try {
     return app.get(RHYTHM_SETTINGS, { strict: false }) !== undefined;
   } catch {

@@ -1,4 +1,4 @@
-// `rhythm bench`: what this database can do, as the ceiling of the statements alone or with real worker processes.
+// `rhythm bench`: the performance of this database, with the statements alone (the upper limit) or with real worker processes.
 
 import { randomBytes } from 'node:crypto';
 import { type BenchmarkRows, readBenchmark, removeBenchmark } from '../../../libs/store/index.js';
@@ -12,7 +12,7 @@ import type { CliServices } from '../services.js';
 import { renderTable } from '../table.js';
 import { UsageError } from '../usage-error.js';
 
-// How a worker process of the benchmark is called, by the benchmark alone.
+// The mode with which the benchmark starts its own worker processes.
 const PROCESS = 'process:';
 
 export const benchCommand: CliCommand = (program, context) => {
@@ -42,7 +42,7 @@ export const benchCommand: CliCommand = (program, context) => {
       '\nLatency is the time from creation to completion by the clock of the database, including the wait in the queue. The first tenth to complete is left out as warm-up; OVERALL is the rate with it, from the start of the work. If all executions are claimed at once, they also end at once: then only OVERALL is meaningful, and more executions are needed. The baseline fills the queue before it starts; with workers, the work is enqueued while they run. Ctrl-C also removes the rows.\n\nExamples:\n  rhythm bench --tasks 10000 --concurrency 1000\n  rhythm bench worker --workers 4 --tasks 1000 --workflows 100 --json',
     )
     .action(
-      context.act((mode: string | undefined, flags: BenchFlags) => {
+      context.action((mode: string | undefined, flags: BenchFlags) => {
         if (mode === undefined) return bench('baseline', readBaseline(flags), context);
         if (mode === 'worker') return bench('worker', readWorkers(flags), context);
         if (!mode.startsWith(PROCESS)) {
@@ -57,38 +57,38 @@ export const benchCommand: CliCommand = (program, context) => {
 type Bench = ['baseline', BaselineOptions] | ['worker', WorkersOptions];
 
 function bench(...[mode, options, context]: [...Bench, CliContext]): Promise<number> {
-  // Removing the rows may take a while; a second Ctrl-C does not wait for it.
+  // Removing the rows may take a while; a second Ctrl-C ends the process without it.
   context.graceMs = Number.POSITIVE_INFINITY;
   return context.withServices(async (services) => {
     const name = `bench-${randomBytes(6).toString('hex')}`;
     const queues = mode === 'worker' ? options.queues.map((queue) => `${name}-${queue}`) : [name];
     const rows: BenchmarkRows = { name, queues, firstId: '', lastId: '' };
     try {
-      const begunAt =
+      const startedAt =
         mode === 'worker' ? await runWorkers(services, rows, options, context) : await runBaseline(services.store, rows, options, context);
       if (context.interrupted.aborted) {
         context.note('Interrupted: there is no result. The rows of the benchmark are removed.');
         return EXIT.interrupted;
       }
-      return await report(services, rows, { mode, options, begunAt }, context);
+      return await reportResults(services, rows, { mode, options, startedAt }, context);
     } finally {
       await removeBenchmark(services.store.db, rows);
     }
   });
 }
 
-async function report(
+async function reportResults(
   { store }: CliServices,
   rows: BenchmarkRows,
-  { mode, options, begunAt }: { mode: string; options: BaselineOptions | WorkersOptions; begunAt: number | undefined },
+  { mode, options, startedAt }: { mode: string; options: BaselineOptions | WorkersOptions; startedAt: number | undefined },
   context: CliContext,
 ): Promise<number> {
   const times = await readBenchmark(store.db, rows);
-  const from = begunAt ?? times.reduce((first, { createdAt }) => Math.min(first, createdAt), Number.POSITIVE_INFINITY);
+  const from = startedAt ?? times.reduce((first, { createdAt }) => Math.min(first, createdAt), Number.POSITIVE_INFINITY);
   const tasks = measure(times, 'task', from);
   const workflows = measure(times, 'workflow', from);
   const failed = tasks.failed + workflows.failed;
-  return context.answer({ mode, options, tasks, workflows }, () => render(tasks, workflows, context), failed > 0 ? EXIT.failed : EXIT.ok);
+  return context.report({ mode, options, tasks, workflows }, () => render(tasks, workflows, context), failed > 0 ? EXIT.failed : EXIT.ok);
 }
 
 function render(tasks: Measured, workflows: Measured, { print, terminal }: CliContext): void {

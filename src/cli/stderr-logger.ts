@@ -1,9 +1,9 @@
-// Nest's log of a worker on the stream for notes, so that the other one carries answers only.
+// Nest's log of a worker on stderr, so that stdout carries only results.
 
 import { ConsoleLogger, type LogLevel } from '@nestjs/common';
 
-/** Writes every level to stderr. */
-export class NotesLogger extends ConsoleLogger {
+/** Logs every level to stderr. */
+export class StderrLogger extends ConsoleLogger {
   protected override printMessages(
     messages: unknown[],
     context?: string,

@@ -1,4 +1,4 @@
-// The examination behind `rhythm doctor`: one finding per check, each with what to do about it.
+// The checks of `rhythm doctor`: each returns a finding with what to do about it.
 
 import { startEmbedded } from '../../libs/embedded/index.js';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
-import { count, span } from './wording.js';
+import { count, span } from './format.js';
 
 /** What one check found. */
 export interface Finding {
@@ -33,8 +33,8 @@ const LONG_SECONDS = 60;
 const LONG = span(LONG_SECONDS * 1_000);
 const STUCK_MS = 60_000;
 
-/** Looks at everything; a database that cannot be reached is the only finding then. */
-export async function examine(settings: RhythmSettings): Promise<Finding[]> {
+/** Runs all checks. If the database cannot be reached, that is the only finding. */
+export async function runChecks(settings: RhythmSettings): Promise<Finding[]> {
   const { database } = settings;
   const embedded = database.url === 'embedded' ? await startEmbedded({ dataDir: database.embeddedDir, durable: true }) : undefined;
   const url = embedded?.url ?? (database.url as string);
@@ -59,7 +59,7 @@ export async function examine(settings: RhythmSettings): Promise<Finding[]> {
 }
 
 async function askServer(db: PoolRunner): Promise<[ServerFacts, number]> {
-  // The first question also opens the connection; the second is the one that is timed.
+  // The first query also opens the connection; the second is timed.
   await probeServer(db);
   const before = Date.now();
   const server = await probeServer(db);
@@ -190,7 +190,7 @@ async function queues(db: PoolRunner): Promise<Finding[]> {
   const all = await readQueues(db);
   const unserved = all.filter(({ waiting, workers: n }) => waiting > 0 && n === 0);
   const stuck = all.filter(({ workers: n, oldestMs, running }) => n > 0 && running === 0 && (oldestMs ?? 0) > STUCK_MS);
-  const without: Finding[] = (await readUnserved(db)).map(({ queue, task, waiting }) => ({
+  const withoutTask: Finding[] = (await readUnserved(db)).map(({ queue, task, waiting }) => ({
     check,
     state: 'broken',
     found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}" for task "${task}", which no running worker has`,
@@ -202,7 +202,7 @@ async function queues(db: PoolRunner): Promise<Finding[]> {
     found: `${count(waiting, 'execution')} ${waiting === 1 ? 'waits' : 'wait'} in "${queue}", which no worker serves`,
     advice: `Run: npx rhythm worker dist/app.module.js --queues ${queue} (or add it to worker.queues)`,
   }));
-  findings.push(...without);
+  findings.push(...withoutTask);
   for (const { queue, waiting, oldestMs } of stuck) {
     findings.push({
       check,
