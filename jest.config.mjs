@@ -1,4 +1,4 @@
-// Every spec of the repository: native ESM (Nest 12 is ESM-only), compiled by swc, types checked by `npm run check`.
+// Jest for every spec of the repository: native ESM (Nest 12 is ESM-only), compiled by swc; `npm run check` checks the types.
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
@@ -15,7 +15,7 @@ export default {
   setupFiles: ['<rootDir>/test/support/generated-seed.ts'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  // Not in the temp folder, where the run is to leave nothing.
+  // Not in the temp folder, where a run must leave nothing.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -1,4 +1,4 @@
-// The `rhythm` command compiled once per state of the sources, so that a spec can start it dozens of times.
+// Compiles the package once per version of the sources, so that a spec can start the `rhythm` command dozens of times.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export function compiledPackage(): string {
   for (const [file, text] of texts) hash.update(`${file}\0${text}\0`);
   const folder = join(CACHE, hash.digest('hex').slice(0, 16));
   if (!existsSync(folder)) {
-    // Several specs may come here at once: each writes its own draft, the first to finish gives it the name.
+    // Several specs may do this at the same time: each writes a draft, and the first one to finish renames it.
     const draft = join(CACHE, `draft-${randomBytes(4).toString('hex')}`);
     for (const [file, text] of texts) write(join(draft, file.replace(/\.ts$/, '.js')), compile(file, text));
     write(join(draft, 'package.json'), '{"name":"nestjs-rhythm","type":"module","exports":"./src/index.js"}');
@@ -32,7 +32,7 @@ export function compiledPackage(): string {
     } catch {
       rmSync(draft, { recursive: true });
     }
-    sweep(folder);
+    removeOld(folder);
   }
   return folder;
 }
@@ -46,7 +46,7 @@ function write(file: string, text: string): void {
   writeFileSync(file, text);
 }
 
-function sweep(present: string): void {
+function removeOld(present: string): void {
   for (const name of readdirSync(CACHE)) {
     const folder = join(CACHE, name);
     const old = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > KEEP_MS;

@@ -1,4 +1,4 @@
-// Preloaded into every process a spec starts: when the spec's process dies, so does this one.
+// Preloaded into every process that a spec starts: ends it when the process of the spec ends.
 process.stdin.on('error', () => process.exit(1));
 process.stdin.on('close', () => process.exit(1));
 process.stdin.resume();
