@@ -1,4 +1,4 @@
-// One function per engine: takes a program, answers its value and the milliseconds it took.
+// One function per engine: runs a program and returns its value and the milliseconds it took.
 
 import JSInterpreter from 'js-interpreter';
 import { getQuickJS } from 'quickjs-emscripten';
@@ -11,9 +11,9 @@ export const context = { executionId: 'bench', rootId: 'bench', parentId: null, 
 const limits = { ...DEFAULT_LIMITS, fuelPerTurn: 1e12, fuelPerSlice: 1e12 };
 
 function timed(work) {
-  const from = process.hrtime.bigint();
+  const startedAt = process.hrtime.bigint();
   const value = work();
-  return { value, ms: Number(process.hrtime.bigint() - from) / 1e6 };
+  return { value, ms: Number(process.hrtime.bigint() - startedAt) / 1e6 };
 }
 
 export const engines = {

@@ -1,4 +1,4 @@
-// The reference order flow, driven to its wait for approval: the run whose snapshot we quote.
+// The reference order flow, driven to its wait for approval: the run whose snapshot the documentation quotes.
 
 import { readFileSync } from 'node:fs';
 import { compile, restoreRun, startRun } from '../../dist/esm/libs/flow/index.js';
@@ -6,7 +6,7 @@ import { context, host } from './engines.mjs';
 
 const read = (name) => readFileSync(new URL(`./reference/${name}`, import.meta.url), 'utf8');
 
-/** Runs the flow until it waits for the signal and answers the program and the snapshot there. */
+/** Runs the flow until it waits for the signal and returns the program and the snapshot there. */
 export function waitingForApproval() {
   const program = compile(read('order.flow'), { file: 'order.flow' });
   const results = JSON.parse(read('order.tasks.json'));
@@ -33,14 +33,14 @@ export function holding(count) {
   return { program, snapshot: run.snapshot() };
 }
 
-/** Microseconds of one snapshot and one restore, and the bytes of the text. */
+/** Microseconds for one snapshot and one restore, and the bytes of the snapshot. */
 export function measureSnapshot({ program, snapshot }, rounds = 2_000) {
-  let text = snapshot;
+  let current = snapshot;
   const round = () => {
-    text = restoreRun(program, text, { context }).snapshot();
+    current = restoreRun(program, current, { context }).snapshot();
   };
   for (let i = 0; i < rounds; i++) round();
-  const from = process.hrtime.bigint();
+  const startedAt = process.hrtime.bigint();
   for (let i = 0; i < rounds; i++) round();
-  return { us: Number(process.hrtime.bigint() - from) / 1e3 / rounds, bytes: Buffer.byteLength(snapshot) };
+  return { us: Number(process.hrtime.bigint() - startedAt) / 1e3 / rounds, bytes: Buffer.byteLength(snapshot) };
 }

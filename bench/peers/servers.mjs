@@ -1,4 +1,4 @@
-// Where the contestants meet: a private PostgreSQL with durable settings, a private Redis if there is one, and gauges on both.
+// The servers of a benchmark: a private PostgreSQL with durable settings, a private Redis if it is installed, and gauges on both.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbedded } from '../../dist/esm/src/index.js';
 
-/** Settings of the server beside PostgreSQL's own; one checkpoint per measurement, made by the harness. */
+/** Settings that differ from PostgreSQL's defaults; the harness makes one checkpoint before each measurement. */
 export const SERVER_SETTINGS = {
   max_connections: '1200',
   shared_buffers: '512MB',
@@ -16,12 +16,12 @@ export const SERVER_SETTINGS = {
   checkpoint_timeout: '1h',
 };
 
-export async function openVenue() {
-  const folder = mkdtempSync(join(tmpdir(), 'rhythm-bench-'));
+/** Starts both servers; `redis: false` starts PostgreSQL only. */
+export async function startServers({ redis: withRedis = true } = {}) {
   const server = await startEmbedded({ durable: true, settings: SERVER_SETTINGS });
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
-  const redis = await startRedis(folder);
+  const redis = withRedis ? await startRedis() : undefined;
   const postmaster = parentOf((await admin.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
   const { rows } = await admin.query('SHOW server_version');
   let number = 0;
@@ -29,9 +29,9 @@ export async function openVenue() {
     redis: redis !== undefined,
     versions: { postgresql: rows[0].server_version, redis: redis?.version },
     gauges: {
-      /** Bytes of WAL since the server began. */
+      /** Bytes of WAL since initdb. */
       wal: async () => Number((await admin.query(`SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes`)).rows[0].bytes),
-      /** Seconds of CPU that the server and its backends have used, those that ended included. */
+      /** Seconds of CPU that the server and its backends have used, including backends that have ended. */
       serverCpu: (store) => (store === 'redis' ? cpuOf(redis.pid, false) : cpuOf(postmaster, true)),
       checkpoint: () => admin.query('CHECKPOINT'),
       transactions: async (database) =>
@@ -39,39 +39,43 @@ export async function openVenue() {
           (await admin.query('SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = $1', [database])).rows[0].n,
         ),
     },
-    async open({ store }) {
+    /** An empty database in the store of a contestant. */
+    async createDatabase({ store }) {
       if (store === 'redis') {
         await redis.flush();
-        return { url: redis.url, database: undefined, close: async () => undefined };
+        return { url: redis.url, name: undefined, drop: async () => undefined };
       }
-      const database = `bench_${number++}`;
-      await admin.query(`CREATE DATABASE ${database}`);
-      const url = server.url.replace(/\/[^/]*$/, `/${database}`);
-      return { url, database, close: async () => void (await admin.query(`DROP DATABASE ${database} WITH (FORCE)`)) };
+      const name = `bench_${number++}`;
+      await admin.query(`CREATE DATABASE ${name}`);
+      const url = server.url.replace(/\/[^/]*$/, `/${name}`);
+      return { url, name, drop: async () => void (await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)) };
     },
-    async close() {
+    async stop() {
       await admin.end();
       await redis?.stop();
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function startRedis(folder) {
+async function startRedis() {
   let version;
   try {
     version = /v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))[1];
   } catch {
     return undefined;
   }
+  const folder = mkdtempSync(join(tmpdir(), 'rhythm-redis-'));
   const port = await freePort();
-  // As durable as it gets without losing all its speed: an append-only file, flushed every second.
+  // The most durable setting that keeps it fast: an append-only file, flushed every second.
   const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec'];
   const child = spawn('redis-server', args.map(String), { stdio: 'ignore' });
-  process.once('exit', () => child.kill('SIGKILL'));
-  const cli = (...words) =>
-    execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  process.once('exit', () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const cli = (command) =>
+    execFileSync('redis-cli', ['-p', String(port), command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   for (let tries = 0; tries < 200; tries++) {
     try {
       if (cli('ping').trim() === 'PONG') break;
@@ -85,9 +89,9 @@ async function startRedis(folder) {
     url: `redis://127.0.0.1:${port}`,
     flush: async () => void cli('flushall'),
     async stop() {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
+      const exited = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      await gone;
+      await exited;
     },
   };
 }
@@ -102,7 +106,7 @@ function freePort() {
   });
 }
 
-// Linux only: elsewhere CPU is not reported.
+// On Linux only; elsewhere CPU is not reported.
 const TICKS = 100;
 const statOf = (pid) => {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -119,7 +123,7 @@ function cpuOf(root, withChildren) {
   if (root === undefined) return undefined;
   const ticks = (fields, from, to) => fields.slice(from, to).reduce((sum, field) => sum + Number(field), 0);
   const own = statOf(root);
-  // utime and stime, and those of children that were waited for.
+  // utime and stime, and those of children that have ended.
   let sum = ticks(own, 11, withChildren ? 15 : 13);
   if (!withChildren) return sum / TICKS;
   for (const pid of readdirSync('/proc')) {
@@ -128,7 +132,7 @@ function cpuOf(root, withChildren) {
       const fields = statOf(pid);
       if (Number(fields[1]) === root) sum += ticks(fields, 11, 13);
     } catch {
-      // It ended between the look and the reading; its parent has its time now.
+      // It ended after readdir; its parent now has its time.
     }
   }
   return sum / TICKS;

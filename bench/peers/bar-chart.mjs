@@ -1,4 +1,4 @@
-// Bar charts as SVG, readable on light and dark pages.
+// Bar charts as SVG, for light and dark pages.
 
 const WIDTH = 720;
 const LEFT = 150;

@@ -1,11 +1,13 @@
-// One process of a contestant: answers the calls of the harness over IPC, as a client, as a worker, or both.
+// A process of a contestant, called over IPC: the side of the contestant. It is a client, a worker, or both.
 
-const contestant = await import(`./contestants/${process.argv[2]}.mjs`);
+import { setTimeout as pause } from 'node:timers/promises';
+
+const contestant = await import(process.argv[2]);
 
 let client;
 let release;
 const workers = [];
-const seen = { noops: 0, first: 0n, firstCpu: undefined, pickups: [] };
+const counters = { noops: 0, firstAt: 0n, firstCpu: undefined, pickups: [] };
 
 const calls = {
   about: () => contestant.about,
@@ -13,17 +15,17 @@ const calls = {
   async openClient(url) {
     client = await contestant.openClient(url);
   },
-  /** Workers of this process; more than one only where the loops themselves are to contend. */
+  /** Opens the workers of this process; more than one only to measure contention between worker loops. */
   async openWorkers(url, { count = 1, ...options }) {
     const onNoop = () => {
-      if (seen.noops++ > 0) return;
-      seen.first = process.hrtime.bigint();
-      seen.firstCpu = process.cpuUsage();
+      if (counters.noops++ > 0) return;
+      counters.firstAt = process.hrtime.bigint();
+      counters.firstCpu = process.cpuUsage();
     };
-    const onPickup = (at) => seen.pickups.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
+    const onPickup = (at) => counters.pickups.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
     for (let n = 0; n < count; n++) workers.push(await contestant.openWorker(url, { ...options, onNoop, onPickup }));
   },
-  prefill: (url, what, count, payload) => contestant.prefill(url, what, count, payload),
+  prefill: (url, status, count, payload) => contestant.prefill(url, status, count, payload),
   async hold(url, count, payload) {
     release = await contestant.hold(url, count, payload);
   },
@@ -32,36 +34,36 @@ const calls = {
   },
   bulk: (count, payload) => timed(() => client.bulk(count, payload)),
   single: (count, inFlight, payload) => timed(() => keepInFlight(count, inFlight, () => client.single(payload))),
-  /** So many jobs per second for a while, a hundredth of them at a time. */
+  /** Enqueues at a fixed rate for some seconds, a hundredth of a second's jobs at a time. */
   async paced(perSecond, time, payload) {
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let tick = 0; tick < time * 100; tick++) {
       await client.bulk(perSecond / 100, payload);
-      await pause(Math.max(0, began + (tick + 1) * 10 - performance.now()));
+      await pause(Math.max(0, startedAt + (tick + 1) * 10 - performance.now()));
     }
   },
-  /** One job at a time, each after the last was picked up and the worker has come to rest. */
+  /** Enqueues one job that carries the time. */
   async pickup(at) {
     await client.pickup(at ?? String(process.hrtime.bigint()));
   },
-  /** Starts `total` workflows, never more than `inFlight` of them unfinished at a time; resolves when all have ended. */
+  /** Starts `total` workflows, never more than `inFlight` of them unfinished; returns the time until all have ended. */
   async workflows(kind, total, inFlight) {
-    const began = process.hrtime.bigint();
-    for (let started = 0, open = 0; started < total || open > 0; ) {
-      const room = Math.min(inFlight - open, total - started);
+    const startedAt = process.hrtime.bigint();
+    for (let started = 0, unfinished = 0; started < total || unfinished > 0; ) {
+      const room = Math.min(inFlight - unfinished, total - started);
       if (room > 0) await client.workflows(kind, room);
       started += Math.max(room, 0);
       await pause(POLL_MS);
-      open = await client.unfinished(kind);
+      unfinished = await client.unfinished(kind);
     }
-    return String(process.hrtime.bigint() - began);
+    return String(process.hrtime.bigint() - startedAt);
   },
-  /** When nothing of this kind was left, by the clock that all processes share. */
+  /** Waits until no job of this kind is left; returns when that was, by the clock that all processes share. */
   async untilDone(kind) {
     while ((await client.unfinished(kind)) > 0) await pause(POLL_MS);
     return String(process.hrtime.bigint());
   },
-  seen: () => ({ ...seen, first: String(seen.first) }),
+  counters: () => ({ ...counters, firstAt: String(counters.firstAt) }),
   usage: (collect = false) => {
     if (collect) globalThis.gc();
     const { rss, heapUsed } = process.memoryUsage();
@@ -74,14 +76,13 @@ const calls = {
   },
 };
 
-// The question itself costs the server something, in everybody's measurement.
+// The query itself costs the server something, for every contestant.
 const POLL_MS = 10;
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function timed(work) {
-  const began = process.hrtime.bigint();
+  const startedAt = process.hrtime.bigint();
   await work();
-  return String(process.hrtime.bigint() - began);
+  return String(process.hrtime.bigint() - startedAt);
 }
 
 async function keepInFlight(count, inFlight, work) {
@@ -92,9 +93,9 @@ async function keepInFlight(count, inFlight, work) {
   await Promise.all(Array.from({ length: inFlight }, lane));
 }
 
-process.on('message', async ({ id, call, args }) => {
+process.on('message', async ({ id, name, args }) => {
   try {
-    process.send({ id, value: await calls[call](...args) });
+    process.send({ id, value: await calls[name](...args) });
   } catch (error) {
     process.send({ id, error: error?.stack ?? String(error) });
   }
