@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
-// Files that every folder of src may use.
+// What every folder of src may use besides its own files.
 const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', 'rhythm.module-definition.ts'];
 
-/** Folders of src, and the other folders (or files in them) that each may use. Files directly in src may use all of them. */
+/** Folders of src, and which others (or files of them) each may use. Its files outside of folders may use them all. */
 const FOLDERS = {
   config: [],
   database: ['config'],
@@ -121,12 +121,12 @@ function inspect(root, room, rules, file, found) {
     const target = importedBy(node);
     if (target) {
       const message = target.text.startsWith('.')
-        ? checkFile(root, room, rules, file, target.text, spec)
-        : checkPackage(root, room, rules, target.text, spec);
+        ? judgeFile(root, room, rules, file, target.text, spec)
+        : judgePackage(root, room, rules, target.text, spec);
       if (message) report(node, message);
     }
     if (rules.built && !spec) {
-      const message = checkModuleSyntax(node);
+      const message = judgeModuleSyntax(node);
       if (message) report(node, message);
     }
     if (
@@ -142,13 +142,13 @@ function inspect(root, room, rules, file, found) {
   visit(source);
 }
 
-function checkFile(root, room, rules, file, specifier, spec) {
+function judgeFile(root, room, rules, file, specifier, spec) {
   const target = relative(root, resolve(dirname(file), specifier))
     .split(sep)
     .join('/');
   if (!/\.(js|mjs|json)$/.test(specifier)) return `'${specifier}' needs its extension: write '${specifier}.js' (required by ESM in Node).`;
   const asSource = target.replace(/\.js$/, '.ts');
-  if (asSource.startsWith(`${room}/`)) return spec ? null : checkFolder(room, rules.folders, toName(root, file), asSource);
+  if (asSource.startsWith(`${room}/`)) return spec ? null : judgeFolder(room, rules.folders, toName(root, file), asSource);
   if (spec && (asSource.startsWith('test/') || asSource === 'migrations/index.ts')) return null;
   if (rules.doors.includes('*') || rules.doors.includes(asSource)) return null;
   const owner = Object.keys(ROOMS).find((other) => asSource.startsWith(`${other}/`));
@@ -159,11 +159,11 @@ function checkFile(root, room, rules, file, specifier, spec) {
   return `${room} may not import from ${owner} (${asSource}); ${allowed}: ${rules.why}.`;
 }
 
-function checkFolder(room, folders, from, target) {
+function judgeFolder(room, folders, from, target) {
   const [, folder, ...rest] = from.split('/');
   if (!folders || rest.length === 0) return null;
   const allowed = folders[folder];
-  if (!allowed) return `${room}/${folder} is missing in the table of folders in scripts/borders.mjs: add the folders that it may use.`;
+  if (!allowed) return `${room}/${folder} has no row in the table of folders in scripts/borders.mjs: say there which folders it may use.`;
   const inside = target.slice(room.length + 1);
   const fits = (entry) => inside === entry || inside.startsWith(`${entry}/`);
   if ([folder, ...SHARED, ...allowed].some(fits)) return null;
@@ -171,7 +171,7 @@ function checkFolder(room, folders, from, target) {
   return `${room}/${folder} may not import ${target}; it may use ${list} (scripts/borders.mjs), so that no two folders depend on each other.`;
 }
 
-function checkPackage(root, room, rules, specifier, spec) {
+function judgePackage(root, room, rules, specifier, spec) {
   if (!rules.built || spec) return null;
   const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
   if (rules.packages && !rules.packages.includes(name) && !(rules.node && specifier.startsWith('node:'))) {
@@ -184,7 +184,7 @@ function checkPackage(root, room, rules, specifier, spec) {
   return `${room} is published and imports '${specifier}', which is missing in dependencies and peerDependencies of package.json: users would not have it.`;
 }
 
-function checkModuleSyntax(node) {
+function judgeModuleSyntax(node) {
   if (ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword) {
     return 'import.meta does not exist in the CommonJS build of this file.';
   }
