@@ -1,6 +1,8 @@
-// Every spec of the repository: native ESM (Nest 12 is ESM-only), compiled by swc, types checked by `npm run check`.
-import { existsSync } from 'node:fs';
+// Jest for every spec of the repository: native ESM (Nest 12 is ESM-only), compiled by swc; `npm run check` checks the types.
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+
+const swc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
 
 export default {
   maxWorkers: Math.max(2, availableParallelism()),
@@ -13,24 +15,10 @@ export default {
   setupFiles: ['<rootDir>/test/support/generated-seed.ts'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  // Not in the temp folder, where the run is to leave nothing.
+  // Not in the temp folder, where a run must leave nothing.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        sourceMaps: 'inline',
-        module: { type: 'es6' },
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-          keepClassNames: true,
-        },
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, sourceMaps: 'inline' }] },
 };

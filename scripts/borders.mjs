@@ -1,4 +1,4 @@
-// Which room may import what, and why: reads the imports of every file with TypeScript's parser and explains each violation.
+// Checks which room may import what: reads the imports of every file with TypeScript's parser and explains each violation.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
@@ -57,8 +57,8 @@ const FLOW_FOLDERS = {
 };
 
 /**
- * A room names the doors of other rooms it may use, and the packages. `built` rooms are published as ESM and as CommonJS.
- * Specs may use the test kit and any package besides.
+ * For each room, the doors of other rooms and the packages that it may use. `built` rooms are published as ESM and as CommonJS.
+ * Specs may also use the test kit and any package.
  */
 const ROOMS = {
   'libs/flow': {
@@ -73,13 +73,13 @@ const ROOMS = {
     doors: [],
     packages: [],
     built: true,
-    why: 'every room that throws at users extends its class, so it may depend on none of them',
+    why: 'the other rooms extend its error class, so it may not depend on them',
   },
   'libs/store': {
     doors: ['libs/errors/index.ts', 'migrations/index.ts'],
     refused: /^@nestjs\//,
     built: true,
-    why: 'the store knows PostgreSQL and nothing else: no Nest and no flow, so that it can be read, measured and driven alone',
+    why: 'the store depends on PostgreSQL and nothing else: no Nest and no flow, so that it can be read, measured and used alone',
   },
   'libs/engine': {
     doors: ['libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
@@ -93,13 +93,13 @@ const ROOMS = {
     packages: ['pg'],
     node: true,
     built: true,
-    why: 'a server from npm is of use without anything else of ours',
+    why: 'the server from npm must be usable without the other rooms',
   },
   migrations: {
     doors: [],
     packages: ['typeorm'],
     built: true,
-    why: 'a migration must mean tomorrow what it meant when it was written, so it imports nothing of ours that could change',
+    why: 'a migration must keep its meaning, so it imports no code of ours that could change',
   },
   src: {
     doors: ['libs/embedded/index.ts', 'libs/engine/index.ts', 'libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
@@ -107,7 +107,7 @@ const ROOMS = {
     shared: SHARED,
     built: true,
     noSql: true,
-    why: 'the module talks to the rooms below through their doors, so that what lies behind a door can change',
+    why: 'the module uses the rooms below through their doors, so that the code behind a door can change',
   },
   'sample-app': {
     doors: ['src/index.ts'],
@@ -133,7 +133,7 @@ function inspect(root, room, rules, file, found) {
   const name = toName(root, file);
   const source = ts.createSourceFile(name, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const spec = /\.spec\.ts$/.test(name);
-  const say = (node, message) => {
+  const report = (node, message) => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
     found.push({ file: name, line: line + 1, message });
   };
@@ -144,11 +144,11 @@ function inspect(root, room, rules, file, found) {
       const message = target.text.startsWith('.')
         ? judgeFile(root, room, rules, file, target.text, spec)
         : judgePackage(root, room, rules, target.text, spec);
-      if (message) say(node, message);
+      if (message) report(node, message);
     }
     if (rules.built && !spec) {
       const message = judgeModuleSyntax(node);
-      if (message) say(node, message);
+      if (message) report(node, message);
     }
     if (
       rules.noSql &&
@@ -156,10 +156,7 @@ function inspect(root, room, rules, file, found) {
       (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node)) &&
       SQL.test(node.text)
     ) {
-      say(
-        node,
-        `${room} holds no SQL: a statement belongs into a file of its own in libs/store, where its shape is explained and measured.`,
-      );
+      report(node, `${room} must not contain SQL: put each statement in its own file in libs/store, with the reason for its shape.`);
     }
     ts.forEachChild(node, visit);
   };
@@ -170,13 +167,13 @@ function judgeFile(root, room, rules, file, specifier, spec) {
   const target = relative(root, resolve(dirname(file), specifier))
     .split(sep)
     .join('/');
-  if (!/\.(js|mjs|json)$/.test(specifier)) return `'${specifier}' needs its ending: write '${specifier}.js' (Node's ESM does not guess).`;
+  if (!/\.(js|mjs|json)$/.test(specifier)) return `'${specifier}' needs its extension: write '${specifier}.js' (required by ESM in Node).`;
   const asSource = target.replace(/\.js$/, '.ts');
   if (asSource.startsWith(`${room}/`)) return spec ? null : judgeFolder(room, rules, toName(root, file), asSource);
   if (spec && (asSource.startsWith('test/') || asSource === 'migrations/index.ts')) return null;
   if (rules.doors.includes('*') || rules.doors.includes(asSource)) return null;
   const owner = Object.keys(ROOMS).find((other) => asSource.startsWith(`${other}/`));
-  if (!owner) return `${room} may not import ${asSource}: it lies outside every room.`;
+  if (!owner) return `${room} may not import ${asSource}: it is outside every room.`;
   const door = rules.doors.find((candidate) => candidate.startsWith(`${owner}/`));
   if (door) return `${room} may use ${owner} only through its door ${door}, not ${asSource}: ${rules.why}.`;
   const allowed = rules.doors.length > 0 ? `it may use ${rules.doors.join(' and ')}` : 'it may use no other room';
@@ -192,7 +189,7 @@ function judgeFolder(room, { folders, shared }, from, target) {
   const fits = (entry) => inside === entry || inside.startsWith(`${entry}/`);
   if ([folder, ...shared, ...allowed].some(fits)) return null;
   const list = allowed.length > 0 ? `${allowed.join(', ')}` : 'no other folder';
-  return `${room}/${folder} may not import ${target}; it may use ${list} (scripts/borders.mjs), so that no two folders need each other.`;
+  return `${room}/${folder} may not import ${target}; it may use ${list} (scripts/borders.mjs), so that no two folders depend on each other.`;
 }
 
 function judgePackage(root, room, rules, specifier, spec) {
@@ -205,7 +202,7 @@ function judgePackage(root, room, rules, specifier, spec) {
   if (specifier.startsWith('node:')) return null;
   const { dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (name in dependencies || name in peerDependencies) return null;
-  return `${room} is published and imports '${specifier}', which package.json does not list under dependencies or peerDependencies: users would not have it.`;
+  return `${room} is published and imports '${specifier}', which is missing in dependencies and peerDependencies of package.json: users would not have it.`;
 }
 
 function judgeModuleSyntax(node) {
@@ -224,7 +221,7 @@ function insideFunction(node) {
   return false;
 }
 
-/** The module named by an import, a re-export, `import(…)` or `import('…').Type`. */
+/** The module specifier of an import, a re-export, `import(…)` or `import('…').Type`. */
 function importedBy(node) {
   if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) return node.moduleSpecifier;
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) return textOf(node.arguments[0]);

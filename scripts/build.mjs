@@ -15,7 +15,7 @@ process.exitCode = built.every(Boolean) ? 0 : 1;
 async function build({ folder, config, type }) {
   rmSync(new URL(folder, root), { recursive: true, force: true });
   const passed = await compile(config);
-  // Tells Node how to read the .js files in here, whatever the package around them says.
+  // Tells Node how to read the .js files in this folder, regardless of the package's own type.
   if (passed) writeFileSync(new URL(`${folder}/package.json`, root), `${JSON.stringify({ type })}\n`);
   console.log(`${passed ? 'built ' : 'FAILED'}  ${folder}`);
   return passed;

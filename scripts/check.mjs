@@ -1,4 +1,4 @@
-// `npm run check`: format and lint, types, room borders, the lock file and the generated grammar. Runs all, then says what failed.
+// `npm run check`: format and lint, types, room borders, the lock file and the generated grammar. Runs all, then lists what failed.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findViolations } from './borders.mjs';
@@ -27,5 +27,6 @@ for (const [name, check] of Object.entries(checks)) {
   console.log(`${passed ? 'ok    ' : 'FAILED'}  ${name}`);
   if (!passed) failed.push(name);
 }
-if (failed.length > 0) console.error(`\nnpm run check: ${failed.join(', ')} failed. Most of format and lint is mended by: npm run format`);
+if (failed.length > 0)
+  console.error(`\nnpm run check: ${failed.join(', ')} failed. To fix most problems of format and lint: npm run format`);
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -3,5 +3,5 @@ import { writeFileSync } from 'node:fs';
 import './register-typescript.mjs';
 
 await import('reflect-metadata');
-const { cliPage } = await import('../src/cli/cli-page.ts');
-writeFileSync(new URL('../docs/cli.md', import.meta.url), cliPage());
+const { docsPage } = await import('../src/cli/docs-page.ts');
+writeFileSync(new URL('../docs/cli.md', import.meta.url), docsPage());

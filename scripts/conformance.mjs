@@ -1,6 +1,6 @@
 // `npm run conformance`: every golden and a number of generated programs, in Flow and in V8; prints counts and every difference.
-// Options: --runs N (generated programs), --seed N, --only text (goldens whose path contains it), --write (fill in `// expect:` from V8),
-// --v8 (judge the goldens by V8 alone).
+// Options: --runs N (generated programs), --seed N, --only string (goldens whose path contains it), --write (fill in `// expect:` from V8),
+// --v8 (run the goldens in V8 only).
 import { parseArgs } from 'node:util';
 import './register-typescript.mjs';
 

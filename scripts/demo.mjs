@@ -1,4 +1,4 @@
-// `npm run demo`: orders, a killed worker, and the proof that every order finished exactly once. Needs nothing but `npm ci`.
+// `npm run demo`: orders, a killed worker, and the proof that every order finished exactly once. Needs only `npm ci`.
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,61 +18,61 @@ process.on('SIGINT', () => void leave(130));
 process.on('SIGTERM', () => void leave(143));
 
 try {
-  await tell();
+  await runDemo();
   await leave(0);
 } catch (error) {
-  // Ctrl-C takes the processes away from under the story; that is no failure.
+  // Ctrl-C ends the processes in the middle of the demo; that is not a failure.
   if (leaving) await leaving;
   console.error(color.red(`\nThe demo failed: ${error.stack}`));
   for (const child of children) console.error(color.dim(`--- ${child.name}\n${child.output().split('\n').slice(-30).join('\n')}`));
   await leave(1);
 }
 
-async function tell() {
-  say('A shop on NestJS, with PostgreSQL and nothing else. Every order is a workflow: sample-app/flows/order.flow');
+async function runDemo() {
+  heading('A shop on NestJS, with PostgreSQL and nothing else. Every order is a workflow: sample-app/flows/order.flow');
   const { startEmbedded } = await import('../libs/embedded/index.ts');
   server = await startEmbedded({ durable: true });
   db = new pg.Client({ connectionString: server.url });
   db.on('error', () => {});
   await db.connect();
-  step('PostgreSQL is up (embedded, with durable settings: fsync on)');
+  step('PostgreSQL is running (embedded, with durable settings: fsync on)');
 
   const shop = launch('shop', { RHYTHM_ROLE: 'api' });
   const url = (await shop.line(/listening on (\S+)/))[1];
   const first = launch('worker', { RHYTHM_ROLE: 'worker' });
   await first.line(/worker ready/);
-  step(`the shop serves HTTP (pid ${shop.pid}), a worker runs the work (pid ${first.pid})`);
+  step(`the shop serves HTTP (pid ${shop.pid}), a worker runs tasks and workflows (pid ${first.pid})`);
 
-  say('Twelve customers order. Orders above 500 must be approved by a person.');
+  heading('Twelve customers order. Orders above 500 must be approved by a person.');
   const orders = Array.from({ length: 12 }, (_, n) => order(n + 1));
   for (const each of orders) await call('POST', `${url}/orders`, each);
-  const dear = orders.filter((each) => total(each) > 500);
-  await until('every dear order to wait for approval', async () => {
-    const shown = await Promise.all(dear.map((each) => call('GET', `${url}/orders/${each.id}`)));
-    return shown.every(({ where }) => String(where.branches[0]?.waitsFor).startsWith('signal'));
+  const expensive = orders.filter((each) => total(each) > 500);
+  await until('every expensive order to wait for approval', async () => {
+    const found = await Promise.all(expensive.map((each) => call('GET', `${url}/orders/${each.id}`)));
+    return found.every(({ where }) => String(where.branches[0]?.waitsFor).startsWith('signal'));
   });
 
-  say('Where each of them stands. This is read from the stored state of its virtual machine, no process holds it:');
-  for (const each of dear) await showPaused(url, each.id);
+  heading('The current line of each. It is read from the stored state of the virtual machine; no process holds it in memory:');
+  for (const each of expensive) await showPaused(url, each.id);
 
-  say('All are approved, and the parcels go to the label printer.');
-  for (const each of dear) await call('POST', `${url}/orders/${each.id}/approval`, { approved: true, by: 'ann' });
-  await until('labels to be in the printer', async () => (await printing()) >= 3);
+  heading('All are approved, and the labels are sent to the printer.');
+  for (const each of expensive) await call('POST', `${url}/orders/${each.id}/approval`, { approved: true, by: 'ann' });
+  await until('labels to be printing', async () => (await printing()) >= 3);
 
-  say(color.red(`kill -9 ${first.pid}`) + color.bold(' – in the middle of it.'));
+  heading(color.red(`kill -9 ${first.pid}`) + color.bold(' – while labels are being printed.'));
   first.kill('SIGKILL');
   await first.ended;
   const labels = await countOf(`select count(*)::int as n from ledger where kind = 'label'`);
-  const held = await countOf(`select count(*)::int as n from rhythm.execution_status where status = 'running'`);
-  step(`the worker is gone; it was running ${held} executions, and ${labels} of 12 labels are committed`);
+  const running = await countOf(`select count(*)::int as n from rhythm.execution_status where status = 'running'`);
+  step(`the worker was running ${running} executions; ${labels} of 12 labels are committed`);
 
   const second = launch('worker', { RHYTHM_ROLE: 'worker' });
   await second.line(/worker ready/);
-  step(`a new worker starts (pid ${second.pid}), declares the silent one dead, and takes over`);
+  step(`a new worker starts (pid ${second.pid}), declares the killed one dead, and takes over its work`);
   const ended = `select count(*)::int as n from rhythm.executions where type = 'workflow' and target_name = 'order' and finished_at is not null`;
   await until('every order to end', async () => (await countOf(ended)) === orders.length, 25_000);
 
-  say('The proof, counted in SQL:');
+  heading('The proof, counted in SQL:');
   const proof = [
     ['orders placed', `select count(*)::int as n from orders`, 12],
     ['orders done', `select count(*)::int as n from orders where status = 'done'`, 12],
@@ -98,12 +98,12 @@ async function tell() {
   let wrong = 0;
   for (const [what, sql, expected] of proof) {
     const n = await countOf(sql);
-    const fine = expected === undefined ? n > 0 : n === expected;
-    if (!fine) wrong++;
-    console.log(`  ${fine ? color.green('✓') : color.red('✗')} ${String(n).padStart(3)}  ${what}`);
+    const right = expected === undefined ? n > 0 : n === expected;
+    if (!right) wrong++;
+    console.log(`  ${right ? color.green('✓') : color.red('✗')} ${String(n).padStart(3)}  ${what}`);
   }
-  if (wrong > 0) throw new Error(`${wrong} of the counts are not what they should be.`);
-  say(color.green(`Every order finished exactly once. ${((Date.now() - started) / 1000).toFixed(1)} s.`));
+  if (wrong > 0) throw new Error(`${wrong} of the counts are wrong.`);
+  heading(color.green(`Every order finished exactly once. ${((Date.now() - started) / 1000).toFixed(1)} s.`));
 }
 
 async function showPaused(url, id) {
@@ -147,7 +147,7 @@ function launch(name, env) {
       NO_COLOR: '1',
       PORT: '0',
       RHYTHM_DATABASE_URL: server.url,
-      // Short, so that nobody has to watch thirty seconds of silence.
+      // Short, so that the demo does not wait thirty seconds.
       RHYTHM_WORKER_HEARTBEAT_INTERVAL: '500ms',
       RHYTHM_WORKER_DEAD_AFTER: '2s',
       SHOP_REVIEW_AFTER: '1s',
@@ -157,8 +157,8 @@ function launch(name, env) {
   });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const ended = new Promise((resolve) => child.once('close', resolve));
-  let over = false;
-  void ended.then(() => (over = true));
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
   const handle = {
     name,
     pid: child.pid,
@@ -166,8 +166,8 @@ function launch(name, env) {
     kill: (signal) => child.kill(signal),
     output: () => output,
     async line(pattern) {
-      const found = await until(`${name} to print ${pattern}`, () => output.match(pattern) ?? (over ? 'over' : false), 20_000);
-      if (found === 'over') throw new Error(`${name} ended early:\n${output}`);
+      const found = await until(`${name} to print ${pattern}`, () => output.match(pattern) ?? (hasEnded ? 'ended' : false), 20_000);
+      if (found === 'ended') throw new Error(`${name} ended early:\n${output}`);
       return found;
     },
   };
@@ -180,9 +180,9 @@ function launch(name, env) {
 
 async function call(method, url, body) {
   const response = await fetch(url, { method, headers: { 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
-  const answer = await response.text();
-  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${answer}`);
-  return JSON.parse(answer);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`);
+  return JSON.parse(text);
 }
 
 async function countOf(sql) {
@@ -199,7 +199,7 @@ async function until(what, condition, timeoutMs = 15_000) {
   }
 }
 
-function say(text) {
+function heading(text) {
   console.log(`\n${color.bold(text)}`);
 }
 

@@ -1,8 +1,8 @@
-// Is the generated parser the one that grammar.ne describes?
+// Checks that the generated parser matches grammar.ne.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Null when it is (or when there is no grammar); else what to do. */
+/** Null if it does (or if there is no grammar); otherwise what to do. */
 export function grammarDiffers(root) {
   const source = new URL('libs/flow/parse/grammar.ne', root);
   const generated = new URL('libs/flow/parse/grammar.ts', root);

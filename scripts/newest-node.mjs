@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import './register-typescript.mjs';
 
 const VERSION = '26.10.0';
-// Where versions of Node differ: the loading of modules and TypeScript, processes and signals, sockets, V8.
+// These cover what differs between versions of Node: loading modules and TypeScript, processes and signals, sockets, V8.
 const SPECS = [
   'test/cli/worker-file',
   'test/embedded/embedded',
@@ -15,12 +15,12 @@ const SPECS = [
   'test/conformance/generated',
   'libs/store/connect/notifications',
 ];
-// `npm test` compares more of them with V8.
+// Fewer than `npm test` compares with V8.
 const GENERATED_PROGRAMS = '60';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'rhythm-newest-node-'));
-// mkdtemp lets nobody else in, and root starts PostgreSQL as another user.
+// mkdtemp makes the folder private, and root starts PostgreSQL as another user.
 chmodSync(folder, 0o755);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
 let child;
@@ -39,12 +39,12 @@ const install = ['install', '--no-save', '--ignore-scripts', '--loglevel=error',
 if ((await run('npm', install)) !== 0 && !interrupted)
   throw new Error(`npm did not install ${name}@${VERSION}. Is the registry reachable?`);
 console.log(`On Node ${VERSION}:`);
-// npm, npx and everything that a spec starts find this Node before any other.
+// So that npm, npx and everything that a spec starts use this Node.
 const env = { PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, RHYTHM_TEST_RUNS: GENERATED_PROGRAMS };
 const codes = [await run(node, ['scripts/test.mjs', ...SPECS], env), await run(node, ['test/pack/pack-test.mjs', '--without-types'], env)];
 process.exitCode = interrupted ? 130 : Math.max(...codes);
 
-/** Runs a program to its end and returns its exit code; 1 if it was ended by a signal or never started because of one. */
+/** Runs a program to its end and returns its exit code; 1 if a signal ended it or kept it from starting. */
 function run(program, args, more = {}) {
   if (interrupted) return 1;
   const windows = program === 'npm' && process.platform === 'win32';

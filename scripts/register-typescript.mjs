@@ -2,6 +2,6 @@
 import * as modules from 'node:module';
 import * as hooks from './typescript-loader.mjs';
 
-// `register` is all that Node 20 has, and Node 26 warns of it in every process.
+// Node 20 has only `register`, and Node 26 warns about it in every process.
 if (modules.registerHooks) modules.registerHooks(hooks);
 else modules.register('./typescript-loader.mjs', import.meta.url);

@@ -1,4 +1,4 @@
-// `npm test [-- path or jest options]`: every spec in parallel on a real PostgreSQL, and nothing left afterwards, also after Ctrl-C.
+// `npm test [-- path or jest options]`: runs every spec in parallel on a real PostgreSQL and leaves nothing behind, even after Ctrl-C.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { grammarDiffers } from './grammar.mjs';
 import './register-typescript.mjs';
 
 const root = new URL('../', import.meta.url);
-const { endStrays } = await import('../test/support/strays.ts');
+const { killLeftovers } = await import('../test/support/leftover-processes.ts');
 const { clearRun } = await import('../test/support/test-run.ts');
 
-// `npm run check` refuses this; here it explains failures that nobody could otherwise understand.
+// `npm run check` fails for this; here it explains failures that would otherwise be puzzling.
 const problem = grammarDiffers(root);
 if (problem) console.warn(`Note: ${problem}`);
 
 const id = process.env.RHYTHM_TEST_RUN ?? randomBytes(4).toString('hex');
-// The temp folder of everything in this run, so that what an interrupted spec made there goes with it.
+// The temp folder of everything in this run, so that files of an interrupted spec are removed with it.
 const temp = mkdtempSync(join(tmpdir(), 'rhythm-run-'));
 chmodSync(temp, 0o755);
 const jest = spawn(process.execPath, [fileURLToPath(new URL('node_modules/jest/bin/jest.js', root)), ...process.argv.slice(2)], {
@@ -26,7 +26,7 @@ const jest = spawn(process.execPath, [fileURLToPath(new URL('node_modules/jest/b
   stdio: 'inherit',
   env: {
     ...process.env,
-    // Jest's ESM needs the first; the second keeps Node from saying so once per process.
+    // Jest's ESM needs the first flag; the second one suppresses Node's warning about it in every process.
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim(),
     RHYTHM_TEST_RUN: id,
     RHYTHM_TEST_CHILD: id,
@@ -45,11 +45,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 jest.on('exit', async (code, signal) => {
-  // Workers of jest do not notice that it is gone while a test runs; nor does a process that a spec has stopped.
-  endStrays(id);
+  // While a test runs, jest's workers do not notice that jest has ended; nor does a process that a spec has frozen.
+  killLeftovers(id);
   const server = process.env.RHYTHM_DATABASE_URL || process.env.DATABASE_URL;
   if ((interrupted || signal) && server) await clearRun(server, id);
-  // The keeper of an interrupted run is still putting its server away.
+  // The keeper of an interrupted run may still be stopping its server.
   for (let waited = 0; waited < 5_000 && readdirSync(temp).some((name) => name.startsWith('rhythm-pg-')); waited += 20) await pause(20);
   rmSync(temp, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   process.exit(interrupted === 'SIGINT' ? 130 : (code ?? 1));

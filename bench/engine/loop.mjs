@@ -1,4 +1,4 @@
-// `npm run bench:loop`: what an endless loop leaves in the database, counted from SQL after 2,000 and after 100,000 awaits.
+// `npm run bench:loop`: measures what an endless loop stores in the database, with SQL after 2,000 and after 100,000 awaits.
 
 import { createHash } from 'node:crypto';
 import { startEmbedded } from '../../libs/embedded/index.js';
@@ -6,8 +6,8 @@ import { Engine, StoredPrograms } from '../../libs/engine/index.js';
 import { compile, saveProgram } from '../../libs/flow/index.js';
 import { getExecution, insertExecutions, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
 
-const EARLY = 2_000;
-const LATE = Number(process.env.TURNS ?? 100_000);
+const FEW = 2_000;
+const MANY = Number(process.env.TURNS ?? 100_000);
 const SOURCE = `let sum = 0; for (let n = 1; n <= Inputs; n++) sum += await Task.run('step', n); return sum;`;
 
 const server = await startEmbedded({ durable: false });
@@ -37,10 +37,10 @@ try {
 
 async function loop(maxSteps, { program, version }) {
   const rows = [];
-  const note = async (at) => rows.push({ maxSteps, at, ...(await measure()) });
+  const addRow = async (at) => rows.push({ maxSteps, at, ...(await measure()) });
   const step = async (n) => {
-    // The gauge is read inside a step: the run stands at exactly this await meanwhile.
-    if (n === EARLY || n === LATE) await note(`await ${n.toLocaleString('en')}`);
+    // Measured inside a step, while the run waits at exactly this await.
+    if (n === FEW || n === MANY) await addRow(`await ${n.toLocaleString('en')}`);
     return 1;
   };
   const policy = { queue: 'default', priority: 0, maxAttempts: 1, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false };
@@ -53,25 +53,25 @@ async function loop(maxSteps, { program, version }) {
   });
   await engine.start();
   const id = newId();
-  const began = performance.now();
-  await insertExecutions(store.db, [{ id, type: 'workflow', targetName: 'loop', queue: 'default', version, input: String(LATE) }]);
+  const startedAt = performance.now();
+  await insertExecutions(store.db, [{ id, type: 'workflow', targetName: 'loop', queue: 'default', version, input: String(MANY) }]);
   store.hints.hint('work', 'default');
   let run;
   do {
     await new Promise((resolve) => setTimeout(resolve, 200));
     run = await getExecution(store.db, id);
   } while (!run.finishedAt);
-  const seconds = (performance.now() - began) / 1000;
-  if (run.status !== 'completed' || run.output !== String(LATE)) throw new Error(`The loop ended as ${run.status} with ${run.output}.`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (run.status !== 'completed' || run.output !== String(MANY)) throw new Error(`The loop ended as ${run.status} with ${run.output}.`);
   await engine.stop();
-  await note('the end');
-  console.log(`maxSteps ${maxSteps}: ${LATE} awaits in ${seconds.toFixed(0)} s, ${Math.round(LATE / seconds)} per second`);
+  await addRow('the end');
+  console.log(`maxSteps ${maxSteps}: ${MANY} awaits in ${seconds.toFixed(0)} s, ${Math.round(MANY / seconds)} per second`);
   const tables = await tableNames();
   await store.db.rows(sql('bench_empty', `TRUNCATE ${tables.filter((name) => !/definitions|programs/.test(name)).join(', ')}`));
   return rows;
 }
 
-// Live rows and their bytes as PostgreSQL stores them; `files` is the disk they take, dead rows and indexes included.
+// Live rows and their bytes as PostgreSQL stores them; `files` is their space on disk, including dead rows and indexes.
 async function measure() {
   const found = { rows: 0, 'live bytes': 0, 'files KiB': 0 };
   for (const name of (await tableNames()).filter((table) => !/definitions|programs|heartbeats/.test(table))) {
@@ -90,15 +90,15 @@ async function tableNames() {
   return (await store.db.rows(sql('bench_tables', text))).map(({ name }) => name);
 }
 
-// The bars of the design: as many rows as before, and not a byte more than the longer numbers in their ids take. PostgreSQL
-// rounds a row up to eight bytes, so `parent:100000` may cost eight more than `parent:2000`.
+// No more rows than before, and no more bytes than the longer numbers in their ids need. PostgreSQL rounds the size of a row up
+// to eight bytes, so `parent:100000` may need eight more than `parent:2000`.
 function check(rows) {
   for (const maxSteps of [1_000, 0]) {
-    const [early, late, end] = rows.filter((row) => row.maxSteps === maxSteps);
-    const more = late['live bytes'] - early['live bytes'];
-    console.log(`maxSteps ${maxSteps}: ${late.rows - early.rows} rows and ${more} bytes more, ${end.rows} rows left at the end`);
-    if (late.rows > early.rows || more > 8 * late.rows || (maxSteps === 0 && end.rows !== 1)) {
-      console.error('The loop keeps more than the design allows.');
+    const [few, many, end] = rows.filter((row) => row.maxSteps === maxSteps);
+    const more = many['live bytes'] - few['live bytes'];
+    console.log(`maxSteps ${maxSteps}: ${many.rows - few.rows} rows and ${more} bytes more, ${end.rows} rows left at the end`);
+    if (many.rows > few.rows || more > 8 * many.rows || (maxSteps === 0 && end.rows !== 1)) {
+      console.error('The loop stores more than it should.');
       process.exitCode = 1;
     }
   }

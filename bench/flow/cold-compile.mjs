@@ -12,6 +12,6 @@ for (let i = 0; lines < 500; i++) {
   lines += block.split('\n').length;
 }
 const source = `${blocks.join('\n').split('\n').slice(0, lines).join('\n')}\nreturn await order0(Inputs)`;
-const from = process.hrtime.bigint();
+const startedAt = process.hrtime.bigint();
 compile(source, { file: 'cold.flow' });
-console.log(JSON.stringify({ ms: Number(process.hrtime.bigint() - from) / 1e6, lines: source.split('\n').length }));
+console.log(JSON.stringify({ ms: Number(process.hrtime.bigint() - startedAt) / 1e6, lines: source.split('\n').length }));

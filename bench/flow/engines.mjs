@@ -11,9 +11,9 @@ export const context = { executionId: 'bench', rootId: 'bench', parentId: null, 
 const limits = { ...DEFAULT_LIMITS, fuelPerTurn: 1e12, fuelPerSlice: 1e12 };
 
 function timed(work) {
-  const from = process.hrtime.bigint();
+  const startedAt = process.hrtime.bigint();
   const value = work();
-  return { value, ms: Number(process.hrtime.bigint() - from) / 1e6 };
+  return { value, ms: Number(process.hrtime.bigint() - startedAt) / 1e6 };
 }
 
 export const engines = {

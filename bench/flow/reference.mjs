@@ -33,14 +33,14 @@ export function holding(count) {
   return { program, snapshot: run.snapshot() };
 }
 
-/** Microseconds of one snapshot and one restore, and the bytes of the text. */
+/** Microseconds for one snapshot and one restore, and the bytes of the snapshot. */
 export function measureSnapshot({ program, snapshot }, rounds = 2_000) {
-  let text = snapshot;
+  let current = snapshot;
   const round = () => {
-    text = restoreRun(program, text, { context }).snapshot();
+    current = restoreRun(program, current, { context }).snapshot();
   };
   for (let i = 0; i < rounds; i++) round();
-  const from = process.hrtime.bigint();
+  const startedAt = process.hrtime.bigint();
   for (let i = 0; i < rounds; i++) round();
-  return { us: Number(process.hrtime.bigint() - from) / 1e3 / rounds, bytes: Buffer.byteLength(snapshot) };
+  return { us: Number(process.hrtime.bigint() - startedAt) / 1e3 / rounds, bytes: Buffer.byteLength(snapshot) };
 }

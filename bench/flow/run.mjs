@@ -1,15 +1,15 @@
-// `npm run bench:flow`: the language's numbers as ratios of one run, interleaved, medians of several rounds.
+// `npm run bench:flow`: compares Flow with QuickJS and js-interpreter, interleaved; prints medians of several rounds.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { median } from '../statistics.mjs';
 import { engines } from './engines.mjs';
 import { holding, measureSnapshot, waitingForApproval } from './reference.mjs';
 import { programOf, workloads } from './workloads.mjs';
 
 const rounds = Number(process.env.ROUNDS ?? 7);
-// A worker runs for a long time: the first rounds, in which V8 still compiles the dispatch loop, are not counted.
+// Workers run for a long time, so the first rounds, in which V8 still optimises the dispatch loop, are left out.
 const warmUp = 4;
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const dialects = { flow: 'flow', quickjs: 'es2023', es5: 'es5' };
 const rows = [];
 
@@ -41,8 +41,8 @@ const compiles = Array.from({ length: rounds }, () => JSON.parse(execFileSync(pr
 const snapshot = measureSnapshot(waitingForApproval());
 const linear = [100, 1_000, 10_000].map((count) => (measureSnapshot(holding(count), 200_000 / count).us / count).toFixed(2));
 console.table([
-  { number: `compile ${compiles[0].lines} lines, cold (bar 150 ms)`, value: `${median(compiles.map((c) => c.ms)).toFixed(0)} ms` },
-  { number: 'snapshot + restore, reference order (bar 100 µs)', value: `${snapshot.us.toFixed(1)} µs` },
-  { number: 'snapshot of the reference order (bar 400 bytes)', value: `${snapshot.bytes} bytes` },
-  { number: 'snapshot + restore per object held, of 100 / 1,000 / 10,000 (linear: equal)', value: `${linear.join(' / ')} µs` },
+  { number: `compile ${compiles[0].lines} lines, cold (target 150 ms)`, value: `${median(compiles.map((c) => c.ms)).toFixed(0)} ms` },
+  { number: 'snapshot + restore, reference order (target 100 µs)', value: `${snapshot.us.toFixed(1)} µs` },
+  { number: 'snapshot of the reference order (target 400 bytes)', value: `${snapshot.bytes} bytes` },
+  { number: 'snapshot + restore per object, with 100 / 1,000 / 10,000 objects (linear if equal)', value: `${linear.join(' / ')} µs` },
 ]);

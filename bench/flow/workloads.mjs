@@ -18,11 +18,11 @@ export const workloads = {
   },
 };
 
-/** The program as Flow and QuickJS take it, and as an ES5 interpreter takes it. */
+/** A program in the dialect of Flow, QuickJS or an ES5 interpreter. */
 export function programOf(name, dialect) {
   const { n, source } = workloads[name];
-  const text = source(n);
-  if (dialect === 'flow') return text.replace(/result\((.*)\)$/s, 'return $1');
-  if (dialect === 'es5') return text.replace(/\b(let|const) /g, 'var ').replace(/result\((.*)\)$/s, '$1');
-  return text.replace(/result\((.*)\)$/s, '$1');
+  const program = source(n);
+  if (dialect === 'flow') return program.replace(/result\((.*)\)$/s, 'return $1');
+  if (dialect === 'es5') return program.replace(/\b(let|const) /g, 'var ').replace(/result\((.*)\)$/s, '$1');
+  return program.replace(/result\((.*)\)$/s, '$1');
 }

@@ -1,5 +1,6 @@
-// Medians over the rounds, and what they are beside ours.
+// Medians over the rounds, printed as one table per workload.
 
+import { median } from '../statistics.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 /** The median of each number, per workload and contestant. */
@@ -15,14 +16,8 @@ export function mediansOf(results) {
   }
   return [...medians.values()].map(({ values, ...entry }) => ({
     ...entry,
-    numbers: Object.fromEntries(Object.entries(values).map(([name, list]) => [name, median(list)])),
+    numbers: Object.fromEntries(Object.entries(values).map(([name, measured]) => [name, median(measured)])),
   }));
-}
-
-function median(list) {
-  const sorted = [...list].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 export function printResults(results, contestants) {
@@ -32,17 +27,25 @@ export function printResults(results, contestants) {
     const ours = medians.find(({ workload, contestant }) => workload === name && contestant === 'Rhythm')?.numbers;
     const rows = contestants.flatMap((contestant) => {
       const found = medians.find((one) => one.workload === name && one.contestant === contestant.name);
-      return found ? [{ contestant: contestant.name, ...rounded(found.numbers), 'Rhythm is': timesFaster(ours, found.numbers) }] : [];
+      return found ? [{ contestant: contestant.name, ...rounded(found.numbers), 'Rhythm ÷ this': ratioText(ours, found.numbers) }] : [];
     });
     console.table(rows);
   }
 }
 
+/** The numbers of one trial on a line. */
+export function formatNumbers(numbers) {
+  return Object.entries(numbers)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key} ${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)}`)
+    .join(', ');
+}
+
 const rounded = (numbers) =>
   Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, n >= 100 ? Math.round(n) : Number(n.toFixed(2))]));
 
-/** How many times ours theirs is; for rates more is better, for times less. */
-export function timesFaster(ours, theirs) {
+// For rates, higher is better; for times, lower.
+function ratioText(ours, theirs) {
   if (!ours) return undefined;
   if (ours.perSecond && theirs.perSecond) return `${(ours.perSecond / theirs.perSecond).toFixed(2)} ×`;
   if (ours.p50 && theirs.p50) return `p50 ${(ours.p50 / theirs.p50).toFixed(2)} ×, p99 ${(ours.p99 / theirs.p99).toFixed(2)} × the time`;

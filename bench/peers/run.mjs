@@ -1,15 +1,26 @@
-// `npm run bench:peers`: everybody on the same work, interleaved, several rounds; prints medians and ratios.
+// `npm run bench:peers`: runs the same workloads for every contestant, interleaved, in several rounds; prints medians and ratios.
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { writeDocument } from './document.mjs';
-import { printResults } from './results.mjs';
-import { Actor, onStage } from './stage.mjs';
-import { openVenue } from './venue.mjs';
+import { writeBenchmarksPage } from './benchmarks-page.mjs';
+import { ContestantProcess, contestantFile } from './contestant-process.mjs';
+import { readNames } from './flags.mjs';
+import { formatNumbers, printResults } from './results.mjs';
+import { startServers } from './servers.mjs';
+import { runTrial } from './trial.mjs';
 import { WORKLOADS } from './workloads.mjs';
+
+const CONTESTANTS = ['raw', 'rhythm', 'graphile-worker', 'pg-boss', 'dbos', 'bullmq'];
+const USAGE = `npm run bench:peers -- [options]
+  --quick               less work, and one round
+  --rounds <n>          rounds; default 3
+  --only <names>        workloads, separated by commas: ${Object.keys(WORKLOADS).join(', ')}
+  --contestants <names> contestants, separated by commas: ${CONTESTANTS.join(', ')}
+  --write               write the results into docs/benchmarks.md`;
 
 const { values: flags } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     only: { type: 'string' },
@@ -17,69 +28,68 @@ const { values: flags } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-const ALL = ['raw', 'rhythm', 'graphile-worker', 'pg-boss', 'dbos', 'bullmq'];
-const list = (text, all) => {
-  const wanted = text?.split(',') ?? all;
-  const unknown = wanted.filter((name) => !all.includes(name));
-  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. There are: ${all.join(', ')}.`);
-  return wanted;
-};
+if (flags.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
-const workloads = list(flags.only, Object.keys(WORKLOADS));
+const workloads = readNames('--only', flags.only, Object.keys(WORKLOADS));
+const chosen = readNames('--contestants', flags.contestants, CONTESTANTS);
 
-// The private servers end with this process, however it ends.
+// The private servers end with this process, even if it is interrupted.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
-const venue = await openVenue();
+const servers = await startServers();
 try {
-  const chosen = list(flags.contestants, ALL);
-  // The page also shows what an earlier run says of those who do not play now.
-  const everybody = await meet(flags.write ? ALL : chosen);
-  const contestants = everybody.filter(({ module }) => chosen.includes(module));
+  // The page also shows results of an earlier run for contestants that do not run now.
+  const all = await describe(flags.write ? CONTESTANTS : chosen);
+  const contestants = all.filter(({ module }) => chosen.includes(module));
   const results = [];
   for (const name of workloads) {
     const workload = WORKLOADS[name];
-    const players = contestants.filter((contestant) => canPlay(contestant, name, workload));
+    const able = contestants.filter((contestant) => supports(contestant, name, workload));
     for (let round = 1; round <= rounds; round++) {
-      // The order turns, so that nobody always comes after the same one.
-      const turn = (round - 1) % players.length;
-      for (const contestant of [...players.slice(turn), ...players.slice(0, turn)]) {
+      // The order rotates, so that no contestant always follows the same one.
+      const first = (round - 1) % able.length;
+      for (const contestant of [...able.slice(first), ...able.slice(0, first)]) {
+        const label = `${workload.title} · ${contestant.name} · round ${round}`;
         try {
-          const numbers = await onStage(venue, contestant, (stage) => workload.play(stage, flags.quick ? workload.quick : workload.full));
+          const numbers = await runTrial(servers, contestant, (trial) => workload.run(trial, flags.quick ? workload.quick : workload.full));
           results.push({ workload: name, contestant: contestant.name, round, ...numbers });
-          console.log(`${workload.title} · ${contestant.name} · round ${round}: ${shortly(numbers)}`);
+          console.log(`${label}: ${formatNumbers(numbers)}`);
         } catch (error) {
           results.push({ workload: name, contestant: contestant.name, round, failed: error.message });
-          console.log(`${workload.title} · ${contestant.name} · round ${round}: FAILED ${error.message}`);
+          console.log(`${label}: FAILED ${error.message}`);
           process.exitCode = 1;
         }
       }
     }
   }
   printResults(results, contestants);
-  if (!venue.redis) console.log('\nBullMQ was left out: there is no redis-server on this machine.');
+  if (!servers.redis) console.log('\nBullMQ was left out: there is no redis-server on this machine.');
   if (flags.write)
-    await writeDocument({
+    await writeBenchmarksPage({
       results,
-      contestants: everybody,
-      versions: { ...venue.versions, node: versionOf('node') },
+      contestants: all,
+      versions: { ...servers.versions, node: versionOf('node') },
       rounds,
       quick: flags.quick,
     });
 } finally {
-  await venue.close();
+  await servers.stop();
 }
 
-async function meet(modules) {
-  const met = [];
+async function describe(modules) {
+  const found = [];
   for (const module of modules) {
-    const actor = await Actor.start(module);
-    const about = await actor.call('about');
-    await actor.end();
-    if (about.store === 'redis' && !venue.redis) continue;
-    met.push({ module, version: versionOf(about.package), ...about });
+    const file = contestantFile(module);
+    const started = await ContestantProcess.start(file);
+    const about = await started.call('about');
+    await started.end();
+    if (about.store === 'redis' && !servers.redis) continue;
+    found.push({ module, file, version: versionOf(about.package), ...about });
   }
-  return met;
+  return found;
 }
 
 function versionOf(name) {
@@ -87,14 +97,7 @@ function versionOf(name) {
   return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
-function canPlay(contestant, name, workload) {
+function supports(contestant, name, workload) {
   if (workload.postgres && contestant.store !== 'postgres') return false;
   return contestant.can.includes(workload.needs ?? name);
-}
-
-function shortly(numbers) {
-  return Object.entries(numbers)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key} ${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)}`)
-    .join(', ');
 }

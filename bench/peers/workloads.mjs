@@ -1,27 +1,30 @@
-// What is measured: each workload plays one contestant on a fresh stage and answers its numbers.
+// The workloads: each runs in a trial of one contestant and returns its numbers.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { percentile } from '../statistics.mjs';
 
 export const PAYLOAD = { order: 'b3f1c2d4-0000-4000-8000-1234567890ab', amount: 1999, currency: 'EUR', note: 'thank you' };
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const seconds = (nanoseconds) => Number(nanoseconds) / 1e9;
 const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
 
 const PACE = 10_000;
 const WARM_UP = 5_000;
 
-/** How much work a measurement has: enough for the fast, not endless for the slow. */
+/** The amount of work, reduced for a slow contestant. */
 const SLOW = { DBOS: 0.2 };
-const scaled = (stage, count) => Math.max(100, Math.round(count * (SLOW[stage.contestant.name] ?? 1)));
+const scaled = (trial, count) => Math.max(100, Math.round(count * (SLOW[trial.contestant.name] ?? 1)));
 
-/** Measures WAL and CPU around a piece of work. */
-async function gauged(stage, actors, work) {
-  const { gauges, contestant } = stage;
+/** Runs `work` and adds the WAL and the CPU that it used to its result. */
+async function gauged(trial, processes, work) {
+  const { gauges, contestant } = trial;
   if (contestant.store === 'postgres') await gauges.checkpoint();
-  const before = await reading(stage, actors);
-  const answer = await work();
-  const after = await reading(stage, actors);
+  const before = await readGauges(trial, processes);
+  const result = await work();
+  const after = await readGauges(trial, processes);
   return {
-    ...answer,
+    ...result,
     wal: after.wal - before.wal,
     serverCpu: after.serverCpu - before.serverCpu,
     nodeCpu: after.nodeCpu - before.nodeCpu,
@@ -29,8 +32,8 @@ async function gauged(stage, actors, work) {
   };
 }
 
-async function reading({ gauges, contestant }, actors) {
-  const usages = await Promise.all(actors.map((actor) => actor.call('usage')));
+async function readGauges({ gauges, contestant }, processes) {
+  const usages = await Promise.all(processes.map((each) => each.call('usage')));
   return {
     wal: contestant.store === 'postgres' ? await gauges.wal() : 0,
     serverCpu: gauges.serverCpu(contestant.store),
@@ -38,34 +41,35 @@ async function reading({ gauges, contestant }, actors) {
   };
 }
 
-async function noops(actors, wanted) {
+/** Waits until the workers have run this many noops, and returns their counters. */
+async function untilNoops(workers, count) {
   for (;;) {
-    const seen = await Promise.all(actors.map((actor) => actor.call('seen')));
-    if (sum(seen.map(({ noops: n }) => n)) >= wanted) return seen;
+    const counters = await Promise.all(workers.map((worker) => worker.call('counters')));
+    if (sum(counters.map(({ noops }) => noops)) >= count) return counters;
     await pause(10);
   }
 }
 
 /**
- * A queue that is full when the workers come: from the first job that runs to the last result stored. WAL is counted over
- * the whole life of a job, its enqueueing included; CPU from the first job on, without the start of the process.
+ * A queue that is full when the workers start: measured from the first job that runs to the last stored result. WAL includes
+ * enqueueing; CPU is counted from the first job on, without the start of the process.
  */
-async function drain(stage, { count, processes = 1, concurrency = 500, prepare, worker = {} }) {
-  const client = await stage.client();
+async function drain(trial, { count, processes = 1, concurrency = 500, prepare }) {
+  const client = await trial.startClient();
   await prepare?.(client);
-  const jobs = scaled(stage, count);
-  const actors = await Promise.all(Array.from({ length: processes }, () => stage.actor()));
-  const { wal, ...result } = await gauged(stage, actors, async () => {
+  const jobs = scaled(trial, count);
+  const workers = await Promise.all(Array.from({ length: processes }, () => trial.startProcess()));
+  const { wal, ...result } = await gauged(trial, workers, async () => {
     await client.call('bulk', jobs, PAYLOAD);
-    const before = stage.gauges.serverCpu(stage.contestant.store);
-    await Promise.all(actors.map((actor) => actor.call('openWorkers', stage.url, { concurrency, ...worker })));
-    const seen = (await noops(actors, jobs)).filter(({ noops: n }) => n > 0);
+    const before = trial.gauges.serverCpu(trial.contestant.store);
+    await Promise.all(workers.map((worker) => worker.call('openWorkers', trial.url, { concurrency })));
+    const counters = (await untilNoops(workers, jobs)).filter(({ noops }) => noops > 0);
     const until = await client.call('untilDone', 'noop');
-    const from = seen.map(({ first }) => BigInt(first)).reduce((least, first) => (first < least ? first : least));
-    const drained = stage.gauges.serverCpu(stage.contestant.store) - before;
-    return { rate: jobs / seconds(BigInt(until) - from), drained, bootCpu: sum(seen.map(({ firstCpu }) => cpuSeconds(firstCpu))) };
+    const from = counters.map(({ firstAt }) => BigInt(firstAt)).reduce((least, firstAt) => (firstAt < least ? firstAt : least));
+    const drained = trial.gauges.serverCpu(trial.contestant.store) - before;
+    return { rate: jobs / seconds(BigInt(until) - from), drained, bootCpu: sum(counters.map(({ firstCpu }) => cpuSeconds(firstCpu))) };
   });
-  const extra = (await Promise.all(actors.map((actor) => actor.call('usage')))).map((usage) => usage.extra);
+  const extra = (await Promise.all(workers.map((worker) => worker.call('usage')))).map((usage) => usage.extra);
   return {
     perSecond: result.rate,
     ...perUnit({ wal, serverCpu: result.drained, nodeCpu: result.nodeCpu + result.nodeCpuBefore - result.bootCpu }, jobs),
@@ -73,20 +77,20 @@ async function drain(stage, { count, processes = 1, concurrency = 500, prepare, 
   };
 }
 
-/** Workers that are all up, idle and warm when the backlog appears at once, in one commit. */
-async function contend(stage, jobs, loopsEach) {
-  const client = await stage.client();
-  const actors = await stage.workers(4, { count: loopsEach, connections: 1, concurrency: 100 });
+/** A backlog that appears in one commit, for workers that are running, idle and warm. */
+async function contend(trial, jobs, loopsEach) {
+  const client = await trial.startClient();
+  const workers = await trial.startWorkers(4, { count: loopsEach, connections: 1, concurrency: 100 });
   const rate = async (count, before) => {
-    await client.call('hold', stage.url, count, PAYLOAD);
+    await client.call('hold', trial.url, count, PAYLOAD);
     await pause(1_000);
-    const began = process.hrtime.bigint();
+    const startedAt = process.hrtime.bigint();
     await client.call('release');
-    await noops(actors, before + count);
-    return count / seconds(BigInt(await client.call('untilDone', 'noop')) - began);
+    await untilNoops(workers, before + count);
+    return count / seconds(BigInt(await client.call('untilDone', 'noop')) - startedAt);
   };
   await rate(jobs, 0);
-  const { measured, ...used } = await gauged(stage, actors, async () => ({ measured: await rate(jobs, jobs) }));
+  const { measured, ...used } = await gauged(trial, workers, async () => ({ measured: await rate(jobs, jobs) }));
   return { perSecond: measured, ...perUnit({ ...used, wal: 0 }, jobs) };
 }
 
@@ -98,136 +102,130 @@ function perUnit({ wal, serverCpu, nodeCpu }, units) {
 }
 
 function claimTimes(extra) {
-  const all = extra.flatMap((one) => one?.claimMs ?? []).sort((a, b) => a - b);
+  const all = extra.flatMap((each) => each?.claimMs ?? []);
   return all.length > 0 ? { claimP99: percentile(all, 0.99) } : {};
 }
 
-function percentile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-}
-
-/** Workflows on workers that are up already: from the first start to the last result stored. */
-async function workflows(stage, kind, { count, inFlight, stepsEach, leaves = false }) {
-  const client = await stage.client();
-  // More room than there are runs in flight: nobody is measured at the edge of a limit.
-  const workers = await stage.workers(1, { concurrency: 1_000 });
-  // Plans, caches and V8's optimised code of everybody are warm: the same kind of work, for a second or two.
-  await client.call('workflows', 'steps5', scaled(stage, WARM_UP), 500);
-  // No autovacuum of what that left writes its WAL into the measurement.
-  await connected(stage, (client) => client.query('VACUUM ANALYZE'));
-  const before = leaves && (await kept(stage));
-  // A single run is what it is, and so is a crowd whose size is the question.
-  const runs = inFlight === 1 || stepsEach === 0 ? count : scaled(stage, count);
-  const result = await gauged(stage, workers, async () => ({ took: await client.call('workflows', kind, runs, inFlight) }));
+/** Workflows on workers that are already running: measured from the first start to the last stored result. */
+async function workflows(trial, kind, { count, inFlight, stepsEach, countRows = false }) {
+  const client = await trial.startClient();
+  // More than there are runs in flight, so that no contestant is at its limit.
+  const workers = await trial.startWorkers(1, { concurrency: 1_000 });
+  // A second or two of the same kind of work warms up plans, caches and V8's optimised code.
+  await client.call('workflows', 'steps5', scaled(trial, WARM_UP), 500);
+  // So that no autovacuum of the warm-up writes WAL during the measurement.
+  await withConnection(trial, (connection) => connection.query('VACUUM ANALYZE'));
+  const before = countRows && (await storedRows(trial));
+  // Not scaled: a single run, and workloads that measure a given number of runs.
+  const runs = inFlight === 1 || stepsEach === 0 ? count : scaled(trial, count);
+  const result = await gauged(trial, workers, async () => ({ took: await client.call('workflows', kind, runs, inFlight) }));
   const units = runs * Math.max(stepsEach, 1);
   const rate = { perSecond: units / seconds(result.took), ...perUnit(result, units), seconds: seconds(result.took) };
-  if (!leaves) return rate;
-  const after = await kept(stage);
+  if (!countRows) return rate;
+  const after = await storedRows(trial);
   return { ...rate, keptRows: after.rows - before.rows, keptBytes: after.bytes - before.bytes };
 }
 
-const latencies = async (stage, { count }) => {
-  const client = await stage.client();
-  const [worker] = await stage.workers(1, { concurrency: 50 });
+/** One job at a time on an idle worker. */
+async function pickupTimes(trial, count) {
+  const client = await trial.startClient();
+  const [worker] = await trial.startWorkers(1, { concurrency: 50 });
   for (let n = 1; n <= count; n++) {
     await client.call('pickup');
-    while ((await worker.call('seen')).pickups.length < n) await pause(1);
-    // The worker has written the result and come to rest before the next one comes.
+    while ((await worker.call('counters')).pickups.length < n) await pause(1);
+    // So that the worker has written the result and is idle before the next job.
     await pause(10 + (n % 7));
   }
-  const warm = (await worker.call('seen')).pickups.slice(Math.ceil(count / 10)).sort((a, b) => a - b);
+  const warm = (await worker.call('counters')).pickups.slice(Math.ceil(count / 10));
   return { p50: percentile(warm, 0.5), p99: percentile(warm, 0.99) };
-};
+}
 
-/** Each: who must be able to do it, and how it is played; `full` and `quick` are the amounts of work. */
+/** Jobs that one client enqueues with a call, after a short warm-up. */
+async function enqueue(trial, count, call, ...args) {
+  const client = await trial.startClient();
+  const jobs = scaled(trial, count);
+  await client.call(call, 200, ...args);
+  const result = await gauged(trial, [client], async () => ({ took: await client.call(call, jobs, ...args) }));
+  return { perSecond: jobs / seconds(result.took), ...perUnit(result, jobs) };
+}
+
+/** `needs` is what a contestant must support (the name of the workload by default); `full` and `quick` are amounts of work. */
 export const WORKLOADS = {
   bulk: {
     title: 'bulk enqueue',
     full: 50_000,
     quick: 10_000,
-    async play(stage, count) {
-      const client = await stage.client();
-      const jobs = scaled(stage, count);
-      await client.call('bulk', 200, PAYLOAD);
-      const result = await gauged(stage, [client], async () => ({ took: await client.call('bulk', jobs, PAYLOAD) }));
-      return { perSecond: jobs / seconds(result.took), ...perUnit(result, jobs) };
-    },
+    run: (trial, count) => enqueue(trial, count, 'bulk', PAYLOAD),
   },
   single: {
     title: 'single enqueue, 50 in flight',
     full: 20_000,
     quick: 5_000,
-    async play(stage, count) {
-      const client = await stage.client();
-      const jobs = scaled(stage, count);
-      await client.call('single', 200, 50, PAYLOAD);
-      const result = await gauged(stage, [client], async () => ({ took: await client.call('single', jobs, 50, PAYLOAD) }));
-      return { perSecond: jobs / seconds(result.took), ...perUnit(result, jobs) };
-    },
+    run: (trial, count) => enqueue(trial, count, 'single', 50, PAYLOAD),
   },
   drain1: {
     title: 'drain, 1 worker process',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count }),
+    run: (trial, count) => drain(trial, { count }),
   },
   drain2: {
     title: 'drain, 2 worker processes',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, processes: 2 }),
+    run: (trial, count) => drain(trial, { count, processes: 2 }),
   },
   drain4: {
     title: 'drain, 4 worker processes',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, processes: 4 }),
+    run: (trial, count) => drain(trial, { count, processes: 4 }),
   },
   paced: {
-    title: '10,000 tasks per second, as they come',
+    title: '10,000 tasks per second, arriving evenly',
     needs: 'paced',
     full: 10,
     quick: 3,
-    async play(stage, time) {
-      const client = await stage.client();
-      const workers = await stage.workers(1, { concurrency: 500 });
+    async run(trial, time) {
+      const client = await trial.startClient();
+      const workers = await trial.startWorkers(1, { concurrency: 500 });
       await client.call('paced', PACE, 1, PAYLOAD);
-      const began = process.hrtime.bigint();
+      const startedAt = process.hrtime.bigint();
       await client.call('paced', PACE, time, PAYLOAD);
-      await noops(workers, PACE * (time + 1));
-      const took = BigInt(await client.call('untilDone', 'noop')) - began;
+      await untilNoops(workers, PACE * (time + 1));
+      const took = BigInt(await client.call('untilDone', 'noop')) - startedAt;
       const { extra } = await workers[0].call('usage');
       return { perSecond: (PACE * time) / seconds(took), ...claimTimes([extra]) };
     },
   },
-  pickup: { title: 'pickup on an idle worker', full: 400, quick: 100, play: (stage, count) => latencies(stage, { count }) },
+  pickup: { title: 'pickup on an idle worker', full: 400, quick: 100, run: pickupTimes },
   steps5: {
     title: 'workflows of 5 steps, 500 in flight',
     full: 15_000,
     quick: 5_000,
-    play: (stage, count) => workflows(stage, 'steps5', { count, inFlight: 500, stepsEach: 5 }),
+    run: (trial, count) => workflows(trial, 'steps5', { count, inFlight: 500, stepsEach: 5 }),
   },
   steps20: {
     title: 'workflows of 20 steps, 500 in flight',
     full: 4_000,
     quick: 1_000,
-    play: (stage, count) => workflows(stage, 'steps20', { count, inFlight: 500, stepsEach: 20 }),
+    run: (trial, count) => workflows(trial, 'steps20', { count, inFlight: 500, stepsEach: 20 }),
   },
   parallel10: {
-    title: 'workflows of 10 steps side by side, 100 in flight',
+    title: 'workflows of 10 parallel steps, 100 in flight',
     full: 2_000,
     quick: 500,
-    play: (stage, count) => workflows(stage, 'parallel10', { count, inFlight: 100, stepsEach: 10 }),
+    run: (trial, count) => workflows(trial, 'parallel10', { count, inFlight: 100, stepsEach: 10 }),
   },
   sleepers: {
-    title: '1,000 sleepers of 1 s, all at once',
+    title: '1,000 workflows that sleep 1 s, started at once',
     full: 1_000,
     quick: 1_000,
-    play: async (stage) => {
-      const { seconds: took, ...rest } = await workflows(stage, 'sleepers', {
+    run: async (trial) => {
+      const { seconds: took, ...rest } = await workflows(trial, 'sleepers', {
         count: 1_000,
         inFlight: Number.MAX_SAFE_INTEGER,
         stepsEach: 0,
@@ -239,40 +237,40 @@ export const WORKLOADS = {
     title: 'one workflow, 10,000 awaits',
     full: 10_000,
     quick: 10_000,
-    play: (stage, count) => workflows(stage, 'loop', { count: 1, inFlight: 1, stepsEach: count, leaves: true }),
+    run: (trial, count) => workflows(trial, 'loop', { count: 1, inFlight: 1, stepsEach: count, countRows: true }),
   },
   fanout: {
     title: 'fan-out of 10,000',
     full: 10_000,
     quick: 10_000,
-    play: (stage, count) => workflows(stage, 'fanout', { count: 1, inFlight: 1, stepsEach: count }),
+    run: (trial, count) => workflows(trial, 'fanout', { count: 1, inFlight: 1, stepsEach: count }),
   },
   contend1: {
     title: 'drain, 4 worker loops on a backlog that appears at once',
     needs: 'contend',
     full: 60_000,
     quick: 20_000,
-    play: (stage, jobs) => contend(stage, jobs, 1),
+    run: (trial, jobs) => contend(trial, jobs, 1),
   },
   contend: {
     title: 'drain, 100 worker loops on a backlog that appears at once',
     full: 60_000,
     quick: 20_000,
-    play: (stage, jobs) => contend(stage, jobs, 25),
+    run: (trial, jobs) => contend(trial, jobs, 25),
   },
-  besideFinished: {
-    title: 'drain beside 1,000,000 finished',
-    needs: 'beside',
+  withFinished: {
+    title: 'drain with 1,000,000 finished tasks in the tables',
+    needs: 'prefill',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'finished', 1_000_000, PAYLOAD) }),
+    run: (trial, count) => drain(trial, { count, prepare: (client) => client.call('prefill', trial.url, 'finished', 1_000_000, PAYLOAD) }),
   },
-  besidePending: {
-    title: 'drain beside 100,000 pending in another queue',
-    needs: 'beside',
+  withPending: {
+    title: 'drain with 100,000 pending tasks in another queue',
+    needs: 'prefill',
     full: 60_000,
     quick: 20_000,
-    play: (stage, count) => drain(stage, { count, prepare: (client) => client.call('prefill', stage.url, 'pending', 100_000, PAYLOAD) }),
+    run: (trial, count) => drain(trial, { count, prepare: (client) => client.call('prefill', trial.url, 'pending', 100_000, PAYLOAD) }),
   },
   longTransaction: {
     title: 'drain while a long transaction holds back vacuum',
@@ -280,55 +278,50 @@ export const WORKLOADS = {
     postgres: true,
     full: 40_000,
     quick: 20_000,
-    play: (stage, count) => withLongTransaction(stage, (begin) => drain(stage, { count, prepare: begin })),
+    run: (trial, count) => withConnection(trial, (connection) => drain(trial, { count, prepare: () => openTransaction(connection) })),
   },
   idle: {
     title: 'an idle worker for 10 s',
     full: 10,
     quick: 10,
-    play: async (stage, time) => {
-      await stage.client();
-      await stage.workers(1, { concurrency: 50 });
+    run: async (trial, time) => {
+      await trial.startClient();
+      await trial.startWorkers(1, { concurrency: 50 });
       await pause(2_000);
-      const before = await stage.gauges.transactions(stage.database);
+      const before = await trial.gauges.transactions(trial.database);
       await pause(time * 1_000);
-      return { queriesPerSecond: ((await stage.gauges.transactions(stage.database)) - before) / time };
+      return { queriesPerSecond: ((await trial.gauges.transactions(trial.database)) - before) / time };
     },
   },
 };
 
-/** On a connection of its own to the database of the stage. */
-async function connected(stage, work) {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: stage.url });
-  await client.connect();
+/** Calls `work` with a separate connection to the database of the trial. */
+async function withConnection(trial, work) {
+  const connection = new pg.Client({ connectionString: trial.url });
+  await connection.connect();
   try {
-    return await work(client);
+    return await work(connection);
   } finally {
-    await client.end();
+    await connection.end();
   }
 }
 
-function withLongTransaction(stage, work) {
-  return connected(stage, (client) =>
-    // Once the tables are there: a migration that builds an index beside its users would wait for the end of this transaction.
-    work(async () => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      await client.query('SELECT txid_current()');
-    }),
-  );
+// Called after the migrations: one that builds an index concurrently would wait for the end of this transaction.
+async function openTransaction(connection) {
+  await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await connection.query('SELECT txid_current()');
 }
 
-/** Rows and bytes that are left in the tables of the database. */
-function kept(stage) {
-  return connected(stage, async (client) => {
-    const { rows: tables } = await client.query(
+/** Rows in all tables of the database, and their bytes. */
+function storedRows(trial) {
+  return withConnection(trial, async (connection) => {
+    const { rows: tables } = await connection.query(
       `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
     );
     let rows = 0;
     let bytes = 0;
     for (const { name } of tables) {
-      const { rows: found } = await client.query(
+      const { rows: found } = await connection.query(
         `SELECT count(*)::int AS n, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${name} t`,
       );
       rows += found[0].n;

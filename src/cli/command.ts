@@ -1,4 +1,4 @@
-// What a command is: how it joins the program, what it is given, and the exit codes it answers with.
+// What a command is: how it is added to the program, what it gets, and its exit codes.
 
 import type { Command } from 'commander';
 import type { LoadedSettings } from '../config/load-settings.js';
@@ -9,10 +9,10 @@ import type { Terminal } from './terminal.js';
 /** Documented exit codes. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 export interface GlobalFlags {
   databaseUrl?: string;
-  /** `bare` when it was given without a file, which means something to `doctor` only. */
+  /** `bare` when it was given without a file, which only `doctor` allows. */
   config?: { file?: string; bare?: boolean };
   json?: boolean;
 }
@@ -21,29 +21,29 @@ export interface GlobalFlags {
 export interface CliContext {
   readonly terminal: Terminal;
   readonly flags: GlobalFlags;
-  /** Aborted by Ctrl-C: a command that goes on for long ends itself then, cleanly. */
+  /** Aborted by Ctrl-C: a command that runs for long then stops cleanly. */
   readonly interrupted: AbortSignal;
-  /** How long the command may take for that before the process ends all the same. */
+  /** How long the command may take to stop before the process ends anyway. */
   graceMs: number;
-  /** The command runs until it is stopped: SIGTERM is then its regular end. */
-  serves: boolean;
-  /** Writes a line of result. */
+  /** The command runs until it is stopped, so SIGTERM is its normal end. */
+  runsUntilStopped: boolean;
+  /** Writes a line of the result to stdout. */
   print(line: string): void;
-  /** Writes a line for people beside the result. */
+  /** Writes a line for people to stderr. */
   note(line: string): void;
-  /** Draws over the last drawn line of notes; for terminals only. */
-  draw(text: string): void;
-  /** The answer of the command: one JSON document with --json, else whatever `render` prints. */
-  answer(data: unknown, render: () => void, code?: number): number;
-  /** The settings of this place, with the flags on top; only for looking at them may the database be missing. */
+  /** Overwrites the last line of stderr; for terminals only. */
+  redraw(text: string): void;
+  /** Writes the result of the command, as one JSON document with --json and otherwise with `render`. Returns the exit code. */
+  report(data: unknown, render: () => void, code?: number): number;
+  /** The settings of the working directory, overridden by the flags. The database may be missing only where settings are just shown. */
   settings(options?: SettingOptions, more?: { withoutDatabase: boolean }): LoadedSettings;
-  /** Connects, works, and closes again. */
+  /** Connects, calls `work`, and closes the connections. */
   withServices<T>(work: (services: CliServices) => Promise<T>): Promise<T>;
-  /** Asks a yes-or-no question; `yes` answers it for scripts. Throws a UsageError where nobody can be asked. */
+  /** Asks a yes-or-no question, unless `yes` is set. Throws a UsageError where there is no terminal to ask in. */
   confirm(question: string, yes: boolean | undefined): Promise<boolean>;
-  /** Makes an action of a function that answers an exit code (or nothing: 0). */
-  // biome-ignore lint/suspicious/noExplicitAny: commander hands arguments over untyped
-  act<Given extends any[]>(run: (...given: Given) => Promise<number | undefined> | number | undefined): (...given: Given) => Promise<void>;
+  /** Makes an action of a function that returns an exit code (or nothing: 0). */
+  // biome-ignore lint/suspicious/noExplicitAny: commander passes untyped arguments
+  action<Args extends any[]>(run: (...args: Args) => Promise<number | undefined> | number | undefined): (...args: Args) => Promise<void>;
 }
 
 /** A command adds itself to the program. */

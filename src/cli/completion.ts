@@ -1,4 +1,4 @@
-// Completion scripts for shells, made from the command definitions.
+// Completion scripts for shells, generated from the command definitions.
 
 import type { Command, Option } from 'commander';
 import { UsageError } from './usage-error.js';

@@ -1,4 +1,4 @@
-// The filters that `list` and the bulk operations share: their flags, and what they mean.
+// The filter flags of `list` and the bulk operations.
 
 import { type Command, Option } from 'commander';
 import { parseDuration, parseInstant } from '../duration.js';
@@ -8,7 +8,7 @@ import type { ListOptions } from '../execution/list-page.js';
 import { didYouMean } from '../nearest.js';
 import { UsageError } from './usage-error.js';
 
-/** The flags as commander hands them over. */
+/** The flags as commander passes them. */
 export interface FilterFlags {
   status?: string;
   name?: string;
@@ -20,19 +20,21 @@ export interface FilterFlags {
   before?: string;
 }
 
-export const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused', 'completed', 'failed', 'cancelled'];
+export const ENDED = ['completed', 'failed', 'cancelled'] as const;
+export const NOT_ENDED: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused'];
+export const STATUSES: readonly ExecutionStatus[] = [...NOT_ENDED, ...ENDED];
 
 /** Adds the filter flags to a command. */
 export function addFilters(command: Command): Command {
   return command
-    .option('--status <list>', `only these: ${STATUSES.join(', ')}; several separated by commas`)
+    .option('--status <list>', `only these statuses, separated by commas: ${STATUSES.join(', ')}`)
     .option('--name <name>', 'only runs of this workflow or task')
     .addOption(new Option('--type <type>', 'only tasks or only workflows').choices(['task', 'workflow']))
-    .option('--queue <queue>', 'only of this queue')
+    .option('--queue <queue>', 'only in this queue')
     .option('--tag <tag>', 'only with this tag')
     .option('--parent <id>', 'only what this execution called')
     .option('--since <time>', 'created in the last 1h, 7d, …, or after a date such as 2030-01-31T09:00:00Z')
-    .option('--before <time>', 'created longer ago than 1h, 7d, …, or before a date');
+    .option('--before <time>', 'created more than 1h, 7d, … ago, or before a date');
 }
 
 /** Whether any filter is given. */
@@ -54,18 +56,23 @@ export function filterOf(flags: FilterFlags): ListOptions {
   };
 }
 
-/** The words of a `--status` flag. */
-export function readStatuses<Word extends string>(text: string, known: readonly Word[] = STATUSES as readonly string[] as Word[]): Word[] {
+/** The statuses of a `--status` flag. */
+export function readStatuses<Status extends string>(
+  text: string,
+  known: readonly Status[] = STATUSES as readonly string[] as Status[],
+): Status[] {
   return text.split(',').map((part) => {
-    const word = part.trim() as Word;
-    if (!known.includes(word)) {
-      throw new UsageError(`--status: "${word}" is not a status here.${didYouMean(word, known)} Choose from ${known.join(', ')}.`);
+    const status = part.trim() as Status;
+    if (!known.includes(status)) {
+      throw new UsageError(
+        `--status: "${status}" is not a valid status here.${didYouMean(status, known)} Choose from ${known.join(', ')}.`,
+      );
     }
-    return word;
+    return status;
   });
 }
 
-/** A moment: so long ago, or a date. */
+/** A time: a duration before now, or a date. */
 export function readTime(text: string, flag: string): Date {
   if (/^\d{4}-/.test(text)) return parseInstant(text, flag);
   try {

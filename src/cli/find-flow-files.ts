@@ -1,10 +1,10 @@
-// Finds .flow files: named ones, those of folders, and those that match a pattern.
+// Finds .flow files: by name, in folders, and by pattern.
 
 import { readdirSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { UsageError } from './usage-error.js';
 
-/** Every flow that the given paths mean, each once, sorted. */
+/** The flows that the given paths select, sorted and without duplicates. */
 export function findFlowFiles(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
@@ -21,7 +21,7 @@ function filesOf(path: string): string[] {
   if (stat?.isDirectory()) return flowsIn(path);
   if (!/[*?[{]/.test(path)) throw new UsageError(`${path} does not exist.`);
   const pattern = toPattern(normalize(path));
-  return flowsIn(fixedPart(path)).filter((file) => pattern.test(file));
+  return flowsIn(folderWithoutWildcards(path)).filter((file) => pattern.test(file));
 }
 
 function flowsIn(folder: string): string[] {
@@ -30,14 +30,14 @@ function flowsIn(folder: string): string[] {
     .map((file) => normalize(join(folder, file)));
 }
 
-// The folder above the first wildcard: nothing else needs to be read.
-function fixedPart(pattern: string): string {
+// The folder above the first wildcard: only this folder needs to be read.
+function folderWithoutWildcards(pattern: string): string {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[{]/.test(part));
   return parts.slice(0, first).join('/') || (pattern.startsWith('/') ? '/' : '.');
 }
 
-// `**/` any folders, `*` within a name, `?` one character, `{a,b}` either.
+// `**/` matches any folders, `*` within a name, `?` one character, `{a,b}` either.
 function toPattern(glob: string): RegExp {
   const source = glob.replace(/\*\*\/|\*\*|\*|\?|\{[^}]*\}|[.+^$()|[\]\\]/g, (part) => {
     if (part === '**/') return '(?:.*/)?';

@@ -1,25 +1,25 @@
-// Progress says how far it is and how long it will take: drawn over itself in a terminal, now and then elsewhere.
+// Progress shows how much is done and how long the rest will take: redrawn in a terminal, a line every few seconds elsewhere.
 
 import { describe, expect, it, jest } from '@jest/globals';
 import type { CliContext } from './command.js';
 import { Progress } from './progress.js';
 
-function watched(live: boolean) {
+function progressIn(live: boolean) {
   const drawn: string[] = [];
   const noted: string[] = [];
   const context = {
     terminal: { liveNotes: live },
-    draw: (text: string) => drawn.push(text),
+    redraw: (text: string) => drawn.push(text),
     note: (text: string) => noted.push(text),
   } as unknown as CliContext;
   return { drawn, noted, progress: new Progress(context, 'retry', 400) };
 }
 
 describe('progress', () => {
-  it('draws a bar with its numbers and an estimate at most ten times a second, and takes it away', () => {
+  it('draws a bar with its numbers and an estimate at most ten times a second, and removes it at the end', () => {
     jest.useFakeTimers();
     try {
-      const { drawn, progress } = watched(true);
+      const { drawn, progress } = progressIn(true);
       progress.add(50);
       expect(drawn).toEqual([]);
       jest.advanceTimersByTime(1_000);
@@ -35,10 +35,10 @@ describe('progress', () => {
     }
   });
 
-  it('writes a line every few seconds where nobody watches', () => {
+  it('writes a line every few seconds outside a terminal', () => {
     jest.useFakeTimers();
     try {
-      const { drawn, noted, progress } = watched(false);
+      const { drawn, noted, progress } = progressIn(false);
       for (let second = 0; second < 11; second++) {
         jest.advanceTimersByTime(1_000);
         progress.add(20);

@@ -1,13 +1,13 @@
-// Progress of long work: a bar with an estimate in a terminal, a line now and then elsewhere.
+// Progress of long work: a bar with an estimate in a terminal, a line every few seconds elsewhere.
 
 import type { CliContext } from './command.js';
-import { span } from './wording.js';
+import { span } from './format.js';
 
 const REDRAW_MS = 100;
 const LINE_MS = 5_000;
 const BAR = 24;
 
-/** Counts up to a total and says how far it is. */
+/** Counts up to a total and shows the progress. */
 export class Progress {
   private done = 0;
   private drawnAt = 0;
@@ -21,20 +21,20 @@ export class Progress {
     this.drawnAt = this.startedAt;
   }
 
-  /** So much more is done. */
+  /** Adds to what is done. */
   add(n: number): void {
     this.done += n;
     const now = performance.now();
     const live = this.context.terminal.liveNotes;
     if (now - this.drawnAt < (live ? REDRAW_MS : LINE_MS)) return;
     this.drawnAt = now;
-    if (live) this.context.draw(this.text());
+    if (live) this.context.redraw(this.text());
     else this.context.note(this.text());
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
-    if (this.context.terminal.liveNotes) this.context.draw('');
+    if (this.context.terminal.liveNotes) this.context.redraw('');
   }
 
   /** `cleanup  ████░░░░  1,200 of 4,000  30%  2m left` */

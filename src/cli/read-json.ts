@@ -1,12 +1,12 @@
-// Reads JSON from a flag or a file, and shows the place of a fault with a caret.
+// Reads JSON from a flag or a file, and points at a syntax error with a caret.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from './usage-error.js';
 
-/** The value of a flag: JSON text, or `@file` for the content of a file. */
-export function readJsonFlag(given: string, flag: string): unknown {
-  if (given.startsWith('@')) return readJsonFile(given.slice(1), flag);
-  return parseJson(given, flag);
+/** The value of a flag: JSON, or `@file` for the content of a file. */
+export function readJsonFlag(value: string, flag: string): unknown {
+  if (value.startsWith('@')) return readJsonFile(value.slice(1), flag);
+  return parseJson(value, flag);
 }
 
 /** The value in a JSON file. */
@@ -20,12 +20,12 @@ function parseJson(text: string, label: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const { message } = error as Error;
-    throw new UsageError(`${label} is not valid JSON: ${message}\n${pointAt(text, placeOf(message, text))}`);
+    throw new UsageError(`${label} is not valid JSON: ${message}\n${pointAt(text, positionOf(message, text))}`);
   }
 }
 
-// V8 names the place in most of its messages; where it does not, the text ended too early or is wrong from the start.
-function placeOf(message: string, text: string): number {
+// Most of V8's messages have the position; otherwise the JSON ended too early or is wrong from its first character.
+function positionOf(message: string, text: string): number {
   const position = /position (\d+)/.exec(message);
   if (position) return Number(position[1]);
   const token = /Unexpected token '(.)'/su.exec(message);

@@ -1,4 +1,4 @@
-// The command line: run and check flows without a database, migrate one, and answer with documented exit codes.
+// The command line: it runs and checks flows without a database, migrates one, and returns the documented exit codes.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ const shipped = await Workflow.run("ship", { id })
 return { id, answer, shipped }`,
     );
 
-  it('answers tasks from stubs, skips timers, hands in signals and runs the flow beside it', async () => {
+  it('uses stubs for tasks, skips timers, sends signals and runs a child flow from the same folder', async () => {
     file('ship.flow', 'return "shipped " + Inputs.id');
     const stubs = file('stubs.json', '{ "charge": { "id": "c-1" } }');
     const { code, out, err } = await rhythm(
@@ -60,7 +60,7 @@ return { id, answer, shipped }`,
     expect(err).toContain('timer 3d 00:00:00.000');
   });
 
-  it('tells what happened and when, with the time that a child takes added to its caller', async () => {
+  it('prints what happened and when, and adds the time that a child takes to its caller', async () => {
     const flow = file(
       'parent.flow',
       `await Signal.when("go", { timeout: "24h" })
@@ -87,20 +87,20 @@ return [first, late]`,
     ]);
   });
 
-  it('takes functions as stubs, and a failing one reaches the flow', async () => {
+  it('takes functions as stubs, and the flow gets the error of one that throws', async () => {
     const stubs = file(
       'stubs.mjs',
       'export default { charge: ({ amount }) => { throw Object.assign(new Error("declined " + amount), { code: "NO" }) } }',
     );
     const flow = file(
-      'careful.flow',
+      'catches.flow',
       'try { await Task.run("charge", { amount: 2 }) } catch (error) { return [error.name, error.message, error.code] }',
     );
     const { code, out } = await rhythm('run', flow, '--tasks', stubs, '--quiet');
     expect({ code, result: JSON.parse(out) }).toEqual({ code: 0, result: ['TaskError', 'declined 2', 'NO'] });
   });
 
-  it('says where a run failed', async () => {
+  it('shows where a run failed', async () => {
     const flow = file('fails.flow', 'const x = null\nreturn x.y');
     const { code, err } = await rhythm('run', flow);
     expect(code).toBe(1);
@@ -108,7 +108,7 @@ return [first, late]`,
     expect(err).toContain('fails.flow:2');
   });
 
-  it('shows a fault of the text with a caret', async () => {
+  it('shows a compile error with a caret', async () => {
     const flow = file('wrong.flow', 'let a = 1\nvar b = 2');
     const { code, err } = await rhythm('run', flow);
     expect(code).toBe(1);
@@ -116,54 +116,54 @@ return [first, late]`,
     expect(err).toMatch(/\^\^\^/);
   });
 
-  it('says what a stuck run waits for', async () => {
+  it('shows what a stuck run waits for', async () => {
     const flow = file('stuck.flow', 'return await Signal.when("go")');
     const { code, err } = await rhythm('run', flow);
     expect(code).toBe(1);
     expect(err).toContain('stuck: it waits for the signal "go". Send it with --signals.');
   });
 
-  it('counts a missing stub, a missing file and bad JSON as wrong usage', async () => {
+  it('treats a missing stub, a missing file and invalid JSON as wrong usage', async () => {
     const missing = await rhythm('run', order(), '--inputs', '{"amount":5}', '--tasks', file('few.json', '{ "chrge": 1 }'));
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('no stub answers it. Did you mean "chrge"?') });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('which has no stub. Did you mean "chrge"?') });
     expect(await rhythm('run', join(folder, 'none.flow'))).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
     const json = await rhythm('run', order(), '--inputs', '{"a": tru}');
     expect(json.code).toBe(2);
     expect(json.err).toMatch(/--inputs is not valid JSON: .*\n {2}1 \| \{"a": tru\}\n {4}\| +\^/);
   });
 
-  it('answers in one JSON document when asked to', async () => {
+  it('prints one JSON document with --json', async () => {
     const { out, err } = await rhythm('run', file('one.flow', 'return 1'), '--json');
     expect([JSON.parse(out), err]).toEqual([{ ok: true, command: 'run', data: { status: 'completed', output: 1, elapsedMs: 0 } }, '']);
   });
 });
 
 describe('rhythm check', () => {
-  it('is content with good flows, found by folder, file or pattern', async () => {
+  it('accepts valid flows, found by folder, file or pattern', async () => {
     const good = mkdtempSync(join(folder, 'good-'));
     writeFileSync(join(good, 'a.flow'), 'return 1');
     writeFileSync(join(good, 'b.flow'), 'return 2');
-    expect(await rhythm('check', good)).toMatchObject({ code: 0, err: '2 flows are fine.\n' });
-    expect(await rhythm('check', join(good, 'a.flow'))).toMatchObject({ code: 0, err: '1 flow is fine.\n' });
-    expect(await rhythm('check', join(good, '**/*.flow'))).toMatchObject({ code: 0, err: '2 flows are fine.\n' });
-    expect(await rhythm('check', join(good, '{a,c}.flow'))).toMatchObject({ code: 0, err: '1 flow is fine.\n' });
+    expect(await rhythm('check', good)).toMatchObject({ code: 0, err: 'No errors in 2 files.\n' });
+    expect(await rhythm('check', join(good, 'a.flow'))).toMatchObject({ code: 0, err: 'No errors in 1 file.\n' });
+    expect(await rhythm('check', join(good, '**/*.flow'))).toMatchObject({ code: 0, err: 'No errors in 2 files.\n' });
+    expect(await rhythm('check', join(good, '{a,c}.flow'))).toMatchObject({ code: 0, err: 'No errors in 1 file.\n' });
   });
 
-  it('reports every fault of every file', async () => {
+  it('reports every error in every file', async () => {
     const bad = mkdtempSync(join(folder, 'bad-'));
     writeFileSync(join(bad, 'a.flow'), 'var a = 1\nclass B {}');
     writeFileSync(join(bad, 'b.flow'), 'return (');
     const { code, out, err } = await rhythm('check', bad);
     expect(code).toBe(1);
     expect(out).toMatch(/a\.flow:1:1[\s\S]*a\.flow:2:1[\s\S]*b\.flow:1:/);
-    expect(err).toContain('3 faults in 2 of 2 files.');
+    expect(err).toContain('3 errors in 2 of 2 files.');
     const json = JSON.parse((await rhythm('check', bad, '--json')).out);
     expect(json).toMatchObject({ ok: false, command: 'check' });
-    expect(json.data.faults).toHaveLength(3);
-    expect(json.data.faults[0]).toMatchObject({ line: 1, column: 1, code: expect.stringMatching(/^FLOW_/), advice: expect.any(String) });
+    expect(json.data.errors).toHaveLength(3);
+    expect(json.data.errors[0]).toMatchObject({ line: 1, column: 1, code: expect.stringMatching(/^FLOW_/), advice: expect.any(String) });
   });
 
-  it('refuses what it cannot find, and unknown commands and flags with the nearest', async () => {
+  it('refuses paths that do not exist, and suggests the nearest command or flag for an unknown one', async () => {
     expect(await rhythm('check', join(folder, 'nowhere'))).toMatchObject({ code: 2 });
     expect(await rhythm('chekc', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean check?') });
     expect(await rhythm('check', folder, '--jsn')).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean --json?') });
@@ -174,7 +174,7 @@ describe('rhythm check', () => {
 describe('rhythm migrate', () => {
   const database = useTestDatabase();
 
-  it('brings a database up to date, says what is missing, and takes it back', async () => {
+  it('brings a database up to date, shows what is missing, and undoes a migration', async () => {
     const flags = ['--database-url', database.url];
     const before = await rhythm(...flags, 'migrate', '--status', '--json');
     expect(before.code).toBe(1);
@@ -186,13 +186,13 @@ describe('rhythm migrate', () => {
     expect((await rhythm(...flags, 'migrate', '--status')).code).toBe(0);
     expect(await rhythm(...flags, 'migrate', '--down')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/What its tables hold is lost[\s\S]*pass --yes/),
+      err: expect.stringMatching(/The data in its tables is lost[\s\S]*pass --yes/),
     });
     expect(await rhythm(...flags, 'migrate', '--down', '--yes')).toMatchObject({ code: 0, out: expect.stringMatching(/^undone {3}\S+/) });
     expect((await rhythm(...flags, 'migrate', '--status')).code).toBe(1);
   });
 
-  it('prints the SQL of what is missing, which does what migrate does', async () => {
+  it('prints the missing SQL, which has the same effect as migrate', async () => {
     const flags = ['--database-url', database.url];
     const { code, out } = await rhythm(...flags, 'migrate', '--dry-run');
     expect(code).toBe(0);
@@ -209,7 +209,7 @@ describe('rhythm migrate', () => {
     }
   });
 
-  it('says which database cannot be reached, and guides to one when there is none', async () => {
+  it('names a database that cannot be reached, and explains how to set one when none is configured', async () => {
     const away = await rhythm('--database-url', 'postgres://ann:s3cret@127.0.0.1:1/x', 'migrate');
     expect(away).toMatchObject({
       code: 1,
@@ -220,7 +220,7 @@ describe('rhythm migrate', () => {
     expect((await rhythm('list')).err).toContain('rhythm list --database-url embedded');
   });
 
-  it('shows the settings also where no database is set', async () => {
+  it('shows the settings even if no database is set', async () => {
     const shown = await rhythm('doctor', '--config');
     expect(shown).toMatchObject({ code: 0, out: expect.stringMatching(/database\.url +\(not set\) +default\n/) });
     expect(await rhythm('doctor')).toMatchObject({ code: 2, err: expect.stringContaining('No database is configured') });

@@ -1,17 +1,17 @@
-// Reads the command line, runs one command, and turns every outcome into an exit code and a message for people.
+// Reads the command line, runs one command, and turns every outcome into an exit code and a message.
 
 import { createInterface } from 'node:readline/promises';
 import { CommanderError } from 'commander';
 import { loadSettings } from '../config/load-settings.js';
 import { ConfigurationError, InvalidArgumentError, UnknownNameError } from '../errors.js';
-import { cliMessage } from './cli-words.js';
 import { type CliContext, EXIT, type GlobalFlags } from './command.js';
+import { errorMessage } from './error-message.js';
 import { buildProgram } from './program.js';
 import { withServices } from './services.js';
 import { type CliStreams, terminalOf } from './terminal.js';
 import { UsageError } from './usage-error.js';
 
-/** Runs one command line; answers the exit code. `interrupted` is aborted by Ctrl-C. */
+/** Runs one command line and returns its exit code. `interrupted` is aborted by Ctrl-C. */
 export async function runCli(
   args: readonly string[],
   streams: CliStreams,
@@ -23,11 +23,11 @@ export async function runCli(
   Object.defineProperty(context, 'flags', { get: () => program.opts<GlobalFlags>() });
   const ended = program.parseAsync([...args], { from: 'user' }).then(
     () => run.code,
-    (error: unknown) => (interrupted.aborted ? EXIT.interrupted : tell(error, context, run.command, args)),
+    (error: unknown) => (interrupted.aborted ? EXIT.interrupted : reportError(error, context, run.command, args)),
   );
-  const code = await Promise.race([ended, cutOff(interrupted, context)]);
-  const regular = context.serves && interrupted.reason === 'SIGTERM';
-  return interrupted.aborted && !regular ? EXIT.interrupted : code;
+  const code = await Promise.race([ended, graceAfterInterrupt(interrupted, context)]);
+  const stoppedNormally = context.runsUntilStopped && interrupted.reason === 'SIGTERM';
+  return interrupted.aborted && !stoppedNormally ? EXIT.interrupted : code;
 }
 
 function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: number; command: string }): CliContext {
@@ -37,11 +37,11 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
     flags: {},
     interrupted,
     graceMs: 1_000,
-    serves: false,
+    runsUntilStopped: false,
     print: (line) => void streams.out.write(`${line}\n`),
     note: (line) => void streams.err.write(`${line}\n`),
-    draw: (text) => void streams.err.write(`\r\u001b[2K${text}`),
-    answer(data, render, code = EXIT.ok) {
+    redraw: (text) => void streams.err.write(`\r\u001b[2K${text}`),
+    report(data, render, code = EXIT.ok) {
       if (context.flags.json) context.print(JSON.stringify({ ok: code === EXIT.ok, command: run.command, data }));
       else render();
       return code;
@@ -54,28 +54,28 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
     withServices: (work) => withServices(context.settings(), work),
     async confirm(question, yes) {
       if (yes) return true;
-      if (!terminal.canAsk) throw new UsageError(`${question}\nThere is no terminal to ask in: pass --yes to go ahead.`);
+      if (!terminal.canAsk) throw new UsageError(`${question}\nThere is no terminal to ask in: pass --yes to confirm.`);
       // Not readline's own terminal mode: Ctrl-C must stay a signal.
-      const asked = createInterface({ input: streams.in!, output: streams.err, terminal: false });
+      const prompt = createInterface({ input: streams.in!, output: streams.err, terminal: false });
       try {
-        return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `, { signal: interrupted })).trim());
+        return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal: interrupted })).trim());
       } finally {
-        asked.close();
+        prompt.close();
       }
     },
-    act:
+    action:
       (action) =>
-      async (...given) => {
-        run.command = (given.at(-1) as { name(): string }).name();
-        if (context.flags.config?.bare && run.command !== 'doctor') throw new UsageError('--config wants the path of a file.');
-        run.code = (await action(...given)) ?? EXIT.ok;
+      async (...args) => {
+        run.command = (args.at(-1) as { name(): string }).name();
+        if (context.flags.config?.bare && run.command !== 'doctor') throw new UsageError('--config needs the path of a file.');
+        run.code = (await action(...args)) ?? EXIT.ok;
       },
   };
   return context;
 }
 
-// After Ctrl-C a command may finish what it is doing; one that cannot is left behind.
-function cutOff(interrupted: AbortSignal, context: CliContext): Promise<number> {
+// After Ctrl-C a command has some time to stop; then it is no longer waited for.
+function graceAfterInterrupt(interrupted: AbortSignal, context: CliContext): Promise<number> {
   return new Promise((resolve) => {
     const wait = () => {
       if (Number.isFinite(context.graceMs)) setTimeout(() => resolve(EXIT.interrupted), context.graceMs).unref();
@@ -85,22 +85,22 @@ function cutOff(interrupted: AbortSignal, context: CliContext): Promise<number> 
   });
 }
 
-function tell(error: unknown, context: CliContext, command: string, args: readonly string[]): number {
-  // Commander has already written what is wrong, and the help or version that was asked for.
+function reportError(error: unknown, context: CliContext, command: string, args: readonly string[]): number {
+  // Commander has already printed the problem, or the help or version that was requested.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     const message = error.message.replace(/^error: /, '');
-    if (args.includes('--json') && error.code !== 'commander.help') refuse(context, command, 'RHYTHM_USAGE', message);
+    if (args.includes('--json') && error.code !== 'commander.help') printJsonError(context, command, 'RHYTHM_USAGE', message);
     return EXIT.usage;
   }
   const { code } = error as { code?: string };
-  const text = cliMessage(error, command);
-  if (context.flags.json) refuse(context, command, code ?? (isUsage(error) ? 'RHYTHM_USAGE' : 'RHYTHM_FAILED'), text);
+  const text = errorMessage(error, command);
+  if (context.flags.json) printJsonError(context, command, code ?? (isUsage(error) ? 'RHYTHM_USAGE' : 'RHYTHM_FAILED'), text);
   else context.note(`${context.terminal.colours.red('error:')} ${text}`);
   return isUsage(error) ? EXIT.usage : EXIT.failed;
 }
 
-function refuse(context: CliContext, command: string, code: string, message: string): void {
+function printJsonError(context: CliContext, command: string, code: string, message: string): void {
   context.print(JSON.stringify({ ok: false, command, error: { code, message } }));
 }
 

@@ -1,4 +1,4 @@
-// The services of the module without a Nest application around them: what a command needs to act on the database.
+// The services of the module without a Nest application: what a command needs to work on the database.
 
 import type { Store } from '../../libs/store/index.js';
 import type { LoadedSettings } from '../config/load-settings.js';
@@ -13,7 +13,7 @@ import { FlowRegistry } from '../flows/flow.registry.js';
 import { SignalService } from '../signal/signal.service.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 
-/** What a command acts through. */
+/** The services of one command. */
 export interface CliServices {
   settings: RhythmSettings;
   store: Store;
@@ -24,12 +24,12 @@ export interface CliServices {
   definitions: DefinitionService;
 }
 
-// A person waits for the answer: five seconds tell as much as the ten of a server that boots.
+// A person is waiting, so less than the ten seconds of a server at boot.
 const CONNECT_MS = 5_000;
-// TypeORM's two, one that listens, and three to work with.
+// TypeORM's two, one for LISTEN, and three for queries.
 const CONNECTIONS = 6;
 
-/** Connects, works, and closes again. The process has no flows and no tasks of its own, and never migrates by the way. */
+/** Connects, calls `work`, and closes the connections. The process has no flows and no tasks of its own, and never migrates. */
 export async function withServices<T>(loaded: LoadedSettings, work: (services: CliServices) => Promise<T>): Promise<T> {
   const settings = forOneCommand(loaded.settings);
   const host = await DatabaseHost.open(settings);

@@ -1,15 +1,15 @@
-// The source of a flow with an arrow at each line where a run stands.
+// The source of a flow with an arrow at each current line of a run.
 
 import { cut, visible } from './table.js';
 import type { Terminal } from './terminal.js';
 
-/** A place in the source. */
+/** A position in the source. */
 export interface Place {
   line: number;
   column: number;
 }
 
-// A flow of this length is shown whole.
+// A flow of up to this many lines is shown whole.
 const WHOLE = 40;
 const AROUND = 4;
 
@@ -38,7 +38,7 @@ export function showSource(source: string, places: readonly Place[], all: boolea
   return shown;
 }
 
-/** The first place that a flow's stack names. */
+/** The first position in the stack of a flow's error. */
 export function placeOfError(stack: string | undefined): Place | undefined {
   const found = /:(\d+):(\d+)\)?\s*$/m.exec(stack ?? '');
   return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined;

@@ -1,11 +1,11 @@
 // The children of an execution as a tree.
 
 import type { ExecutionTree } from '../execution/execution.js';
+import { paintStatus, took } from './format.js';
 import { visible } from './table.js';
 import type { Terminal } from './terminal.js';
-import { paintStatus, took } from './wording.js';
 
-// A fan-out of thousands would scroll everything else away.
+// A fan-out of thousands would scroll everything else off the screen.
 const MOST = 50;
 
 /** One line per execution below the given one. */

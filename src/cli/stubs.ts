@@ -1,4 +1,4 @@
-// Stand-ins for tasks: values from a JSON file, or values and functions from a module.
+// Stubs for tasks: values from a JSON file, or values and functions from a module.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,12 +21,12 @@ export async function readStubs(file: string): Promise<Stubs> {
   return stubs as Stubs;
 }
 
-/** The answer of a stub; throws when there is none of this name. */
+/** The result of a stub; throws if there is no stub with this name. */
 export async function callStub(stubs: Stubs, name: string, input: unknown): Promise<unknown> {
   if (!Object.hasOwn(stubs, name)) {
     const known = Object.keys(stubs);
     throw new UsageError(
-      `The flow calls the task "${name}", and no stub answers it.${didYouMean(name, known)} Stubs given with --tasks: ${listNames(known)}.`,
+      `The flow calls the task "${name}", which has no stub.${didYouMean(name, known)} Stubs given with --tasks: ${listNames(known)}.`,
     );
   }
   const stub = stubs[name];

@@ -1,4 +1,4 @@
-// Tables that fit the terminal: columns give way in their order, then shrink; where even that is too wide, one line per value.
+// Tables that fit the terminal: columns are cut, then left out in their order; if that is still too wide, one line per value.
 
 import Table from 'cli-table3';
 import type { Terminal } from './terminal.js';
@@ -7,21 +7,21 @@ import type { Terminal } from './terminal.js';
 export interface Column<Row> {
   title: string;
   value(row: Row): string;
-  /** Colours the text after it was fitted. */
+  /** Colours the value after it was cut to the width. */
   paint?(text: string, row: Row): string;
-  /** Narrower than this it says nothing; absent: it is never cut. */
+  /** The least width to which the column may be cut; without it, it is never cut. */
   min?: number;
-  /** Columns with a number are left out when the terminal is narrow, the highest first. */
+  /** Columns with a number are left out in a narrow terminal, the highest first. */
   drop?: number;
 }
 
 const GAP = 2;
 
-/** The table as text, without a line break at its end. */
+/** The table as a string, without a line break at its end. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], terminal: Terminal): string {
   const texts = new Map(columns.map((column) => [column, rows.map((row) => visible(column.value(row)))]));
   const natural = (column: Column<Row>) => Math.max(textWidth(column.title), ...texts.get(column)!.map(textWidth));
-  const kept = keep(columns, natural, terminal.columns);
+  const kept = columnsThatFit(columns, natural, terminal.columns);
   if (!kept) return stacked(rows, columns, texts, terminal);
   const widths = shrink(kept, natural, terminal.columns);
   const table = new Table({
@@ -45,14 +45,14 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
     .join('\n');
 }
 
-/** Columns that a text takes in a terminal. */
+/** How many columns a string takes in a terminal. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += WIDE.test(character) ? 2 : ZERO.test(character) ? 0 : 1;
   return width;
 }
 
-/** A text cut to a width, with an ellipsis where something was left out. */
+/** A string cut to a width, with an ellipsis if something was left out. */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = '';
@@ -63,7 +63,7 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** As `cut`, for a text that has colours: they are kept, also those that end one. */
+/** Like `cut`, for a string with colours: all colour codes are kept, even those after the cut. */
 export function cutPainted(text: string, width: number | undefined): string {
   const parts = text.split(COLOUR);
   if (width === undefined || textWidth(parts.filter((_, place) => place % 2 === 0).join('')) <= width) return text;
@@ -83,12 +83,12 @@ export function cutPainted(text: string, width: number | undefined): string {
     .join('');
 }
 
-/** Control characters as escapes: a name must not move the cursor or colour the screen. */
+/** Control characters as escapes, so that a name cannot move the cursor or colour the screen. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => ESCAPES[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches colour codes
 const COLOUR = /(\u001b\[[0-9;]*m)/;
 const ESCAPES: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 const WIDE =
@@ -102,8 +102,8 @@ const NO_LINES = Object.fromEntries(
 
 type Width<Row> = (column: Column<Row>) => number;
 
-// Undefined when not even the indispensable columns stand side by side.
-function keep<Row>(columns: readonly Column<Row>[], natural: Width<Row>, width: number | undefined): Column<Row>[] | undefined {
+// Undefined when not even the columns that are never left out fit side by side.
+function columnsThatFit<Row>(columns: readonly Column<Row>[], natural: Width<Row>, width: number | undefined): Column<Row>[] | undefined {
   const kept = [...columns];
   if (width === undefined) return kept;
   const least = () => kept.reduce((sum, column) => sum + Math.min(natural(column), column.min ?? Number.POSITIVE_INFINITY) + GAP, -GAP);
@@ -141,7 +141,7 @@ function stacked<Row>(
         .map((column) => {
           const text = texts.get(column)![index]!;
           const room = terminal.columns! - label - 1;
-          // What must not be cut stands on a line of its own when it is too long for the rest of this one.
+          // A value that must not be cut goes on its own line if it is too long for the rest of this one.
           const value = column.min === undefined ? text : cut(text, Math.max(room, column.min));
           const painted = column.paint?.(value, row) ?? value;
           return `${terminal.colours.bold(column.title.padEnd(label))}${column.min === undefined && textWidth(text) > room ? '\n' : ' '}${painted}`;

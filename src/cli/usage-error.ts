@@ -1,4 +1,4 @@
-// What the caller of a command got wrong.
+// The error for wrong usage of a command.
 
 /** Ends a command with exit code 2. */
 export class UsageError extends Error {

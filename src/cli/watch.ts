@@ -1,22 +1,22 @@
-// `--watch`: asks again and again until Ctrl-C, drawing over itself in a terminal and line after line in a pipe.
+// `--watch`: repeats a command until Ctrl-C, redrawing in a terminal and printing line after line in a pipe.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../duration.js';
 import type { CliContext } from './command.js';
 
 /** The flag, for `.option(...WATCH)`. */
-export const WATCH = ['--watch [every]', 'look again every 2s (or as often as said) until Ctrl-C'] as const;
+export const WATCH = ['--watch [every]', 'repeat every 2s (or at the given interval) until Ctrl-C'] as const;
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
-/** Looks once, or with `--watch` until `look` answers that it is over or somebody presses Ctrl-C. */
-export async function watching(context: CliContext, watch: string | boolean | undefined, look: () => Promise<boolean>): Promise<void> {
+/** Calls `show` once, or with `--watch` until it returns true or Ctrl-C is pressed. */
+export async function watching(context: CliContext, watch: string | boolean | undefined, show: () => Promise<boolean>): Promise<void> {
   const everyMs = watch === undefined ? 0 : parseDuration(watch === true ? '2s' : watch, '--watch');
   for (let first = true; ; first = false) {
     if (watch && context.terminal.live && !context.flags.json) context.print(CLEAR);
     else if (!first && !context.flags.json) context.print('');
-    const over = await look();
-    if (!watch || over) return;
+    const done = await show();
+    if (!watch || done) return;
     await sleep(Math.max(everyMs, 50), undefined, { signal: context.interrupted }).catch(() => undefined);
     if (context.interrupted.aborted) return;
   }

@@ -1,4 +1,4 @@
-// `rhythm bench` in both modes as real processes: the counts add up, the percentiles are ordered, and nothing stays in the database.
+// `rhythm bench` in both modes as real processes: the counts add up, the percentiles are ordered, and all rows are removed.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -31,7 +31,7 @@ function expectKind(kind: Kind, total: number): void {
   expect(p99).toBeGreaterThanOrEqual(p95);
 }
 
-/** Rows per table of the schema, as far as there are any; what migrations write is left out. */
+/** Rows per table of the schema, without empty tables and those that migrations fill. */
 async function leftovers(): Promise<Record<string, number>> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -53,7 +53,7 @@ async function leftovers(): Promise<Record<string, number>> {
 }
 
 describe('the baseline', () => {
-  it('completes every task and workflow, and leaves nothing', async () => {
+  it('completes every task and workflow, and leaves no rows', async () => {
     const { code, out } = await bench('--tasks', '200', '--workflows', '20', '--concurrency', '50', '--batch', '20', '--json');
     const { data } = JSON.parse(out);
     expect({ code, mode: data.mode }).toEqual({ code: 0, mode: 'baseline' });
@@ -63,7 +63,7 @@ describe('the baseline', () => {
     expect(await leftovers()).toEqual({});
   });
 
-  it('counts as pending what a duration leaves undone', async () => {
+  it('counts what has not ended within the duration as pending', async () => {
     const slow = ['--concurrency', '10', '--batch', '10', '--work-delay-us', '100000', '--duration', '300ms'];
     const { code, out } = await bench('--tasks', '1000', ...slow, '--json');
     const { tasks } = JSON.parse(out).data;
@@ -77,7 +77,7 @@ describe('the baseline', () => {
   it('shows its progress in a terminal, and removes its rows on Ctrl-C', async () => {
     const flags = ['--tasks', '1000', '--concurrency', '5', '--batch', '5', '--work-delay-us', '100000'];
     const running = startRhythm(['bench', ...flags], { env, columns: 100 });
-    await running.says(/bench {2}[█░]+ {2}\d+ of 1,000/);
+    await running.prints(/bench {2}[█░]+ {2}\d+ of 1,000/);
     expect(await leftovers()).toMatchObject({ executions: 1_000, worker_heartbeats: 1 });
     running.type('\u0003');
     expect((await running.ended).code).toBe(130);
@@ -86,7 +86,7 @@ describe('the baseline', () => {
 });
 
 describe('worker mode', () => {
-  it('runs tasks and workflows in real processes over several queues, and leaves nothing', async () => {
+  it('runs tasks and workflows in real processes over several queues, and leaves no rows', async () => {
     const { code, out, err } = await bench('worker', '--workers', '2', '--tasks', '200', '--workflows', '20', '--queues', 'a,b', '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const { data } = JSON.parse(out);
@@ -96,7 +96,7 @@ describe('worker mode', () => {
     expect(await leftovers()).toEqual({});
   });
 
-  it('says in a table what computing tasks came to', async () => {
+  it('prints the results of computing tasks in a table', async () => {
     const { code, out } = await bench('worker', '--workers', '1', '--tasks', '20', '--compute-iterations', '1000', '--payload-size', '2');
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -107,7 +107,7 @@ describe('worker mode', () => {
   it('stops its processes and removes their rows on Ctrl-C', async () => {
     const flags = ['--workers', '2', '--tasks', '2000', '--workflows', '2000', '--compute-iterations', '1000000'];
     const running = startRhythm(['bench', 'worker', ...flags], { env, columns: 100 });
-    await running.says(/bench worker {2}[█░]+ {2}\d+ of 4,000/);
+    await running.prints(/bench worker {2}[█░]+ {2}\d+ of 4,000/);
     expect(await leftovers()).toMatchObject({ worker_heartbeats: 2, workflow_definitions: 1 });
     running.type('\u0003');
     expect((await running.ended).code).toBe(130);
@@ -115,7 +115,7 @@ describe('worker mode', () => {
   });
 });
 
-it('a mode that does not exist is refused with the ones that do', async () => {
+it('a mode that does not exist is refused, and the error names the others', async () => {
   expect(await bench('wroker')).toMatchObject({
     code: 2,
     err: expect.stringMatching(/There is no mode "wroker". Use `rhythm bench` for the baseline or `rhythm bench worker`/),

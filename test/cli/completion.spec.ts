@@ -1,4 +1,4 @@
-// Completion, help and version: what a shell and a person get from the command definitions.
+// Completion, help and version, which all come from the command definitions.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ describe('rhythm completion', () => {
     ({ out: script } = await rhythm(['completion', 'bash']));
   });
 
-  // What bash offers after the words of a line, the last of them unfinished.
+  // What bash offers to complete the last word of a line.
   const offered = (...words: string[]) => {
     const line = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _rhythm; echo "\${COMPREPLY[@]}"`;
     const { stdout, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
@@ -19,7 +19,7 @@ describe('rhythm completion', () => {
     return stdout.trim().split(' ');
   };
 
-  it('offers commands, then the flags of the command and those of all', () => {
+  it('offers commands, then the flags of the command and the global flags', () => {
     expect(offered('rhythm', 'st')).toEqual(['status', 'start']);
     expect(offered('rhythm', 'list', '--st')).toEqual(['--status']);
     expect(offered('rhythm', '--json', 'cleanup', '--')).toEqual(
@@ -27,11 +27,11 @@ describe('rhythm completion', () => {
     );
   });
 
-  it('offers the words that a flag takes', () => {
+  it('offers the values of a flag', () => {
     expect(offered('rhythm', 'list', '--type', '')).toEqual(['task', 'workflow']);
   });
 
-  it('is there for zsh and fish too, and for nothing else', async () => {
+  it('exists for zsh and fish too, and for no other shell', async () => {
     expect((await rhythm(['completion', 'zsh'])).out).toMatch(
       /^#compdef rhythm\n[\s\S]*'list:List executions, newest first'[\s\S]*compdef _rhythm rhythm\n$/,
     );
@@ -47,7 +47,7 @@ describe('rhythm help', () => {
     const { code, out } = await rhythm(['--help']);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /Look:\n {2}list\|ls[\s\S]*Act:\n {2}start[\s\S]*Flows:\n {2}check[\s\S]*Operations:\n {2}init[\s\S]*Exit codes: 0 ok, 1/,
+      /Inspect:\n {2}list\|ls[\s\S]*Control:\n {2}start[\s\S]*Flows:\n {2}check[\s\S]*Operations:\n {2}init[\s\S]*Exit codes: 0 ok, 1/,
     );
     expect(await rhythm([])).toMatchObject({ code: 2, err: expect.stringContaining('Usage: rhythm') });
   });
@@ -60,7 +60,7 @@ describe('rhythm help', () => {
     expect(Math.max(...options.map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it('knows the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(await rhythm(['--version'])).toMatchObject({ code: 0, out: `${version}\n` });
   });

@@ -1,5 +1,5 @@
-// Looking at executions and steering them from a terminal: a real database, a real worker beside it, and real processes wherever a
-// terminal, a signal or a pipe takes part.
+// Inspecting and controlling executions from a terminal: a real database, a real worker, and real processes wherever a terminal, a
+// signal or a pipe is involved.
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -20,7 +20,7 @@ class Tasks {
 
   @Task('fragile', { retry: { maxAttempts: 2, delay: 1 } })
   fragile() {
-    if (broken) throw new Error('the carrier does not answer');
+    if (broken) throw new Error('the carrier is unreachable');
     return 'shipped';
   }
 }
@@ -59,7 +59,7 @@ const waiting = (id: string) =>
 const ended = (id: string) => app.executions.result(id, { timeout: '10s' }).catch((error: Error) => error);
 
 describe('rhythm start, signal and show', () => {
-  it('start a run, show the line it waits at with its variables, and let it go on', async () => {
+  it('start a run, show the line it waits at with its variables, and let it continue', async () => {
     expect(await spawned(['start', 'order', '--input', '{"n":7}', '--id', 'o-1', '--tag', 'cli', 'blue'])).toMatchObject({
       code: 0,
       out: 'o-1\n',
@@ -100,16 +100,16 @@ describe('rhythm start, signal and show', () => {
     });
   });
 
-  it('wait for the result when asked to, and fail when the run does', async () => {
+  it('wait for the result with --wait, and fail if the run fails', async () => {
     const { code, out } = await cli(['start', 'price', '--type', 'task', '--input', '{"n":4}', '--wait', '10s']);
     expect([code, JSON.parse(out)]).toEqual([0, 40]);
     expect(await cli(['start', 'ships', '--id', 'w-1', '--wait', '10s'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('Execution "w-1" failed: TaskError: the carrier does not answer'),
+      err: expect.stringContaining('Execution "w-1" failed: TaskError: the carrier is unreachable'),
     });
     expect(await cli(['start', 'order', '--input', '{"n":1}', '--id', 'w-2', '--wait', '200ms'])).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/error: Execution "w-2" had not ended after 200ms: it is \w+\. It goes on\. Wait longer with --wait/),
+      err: expect.stringMatching(/error: Execution "w-2" has not ended after 200ms: it is \w+\. It continues\. Wait longer with --wait/),
     });
     expect(await data(['start', 'order', '--input', '{"n":1}', '--id', 'w-2', '--wait', '1ms'])).toMatchObject({
       ok: false,
@@ -118,7 +118,7 @@ describe('rhythm start, signal and show', () => {
     expect(await cli(['start', 'order', '--id', 'w-3', '--wait', 'long'])).toMatchObject({ code: 2 });
     await expect(app.executions.get('w-3')).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
     const shown = await cli(['show', 'w-1']);
-    expect(shown.out).toMatch(/Error\n {2}TaskError: the carrier does not answer/);
+    expect(shown.out).toMatch(/Error\n {2}TaskError: the carrier is unreachable/);
     expect(shown.out).toMatch(/→ 2 │ return await Task\.run/);
     expect(shown.out).toMatch(/fragile {2}failed/);
     expect((await cli(['show', 'w-1:1'])).out).toMatch(/attempts {2}2 failed/);
@@ -133,7 +133,7 @@ describe('rhythm start, signal and show', () => {
     [['signal', 'nobody', 'approval'], 1, /No execution has the id/],
     [['signal', 'o-1', 'approval'], 1, /it is completed/],
     [['signal', 'o-1'], 2, /missing required argument 'name'/],
-    [['cancel', 'o-1'], 1, /it is completed. It has ended already/],
+    [['cancel', 'o-1'], 1, /it is completed. It has already ended/],
     [['retry', 'o-1'], 1, /Only a failed execution can be retried/],
     [['lisst'], 2, /Did you mean list\?/],
     [['list', '--stats', 'x'], 2, /Did you mean --status\?/],
@@ -150,18 +150,18 @@ describe('rhythm start, signal and show', () => {
 });
 
 describe('rhythm cancel, pause, resume and retry', () => {
-  it('steer runs by id', async () => {
+  it('change runs by id', async () => {
     await app.executions.start('order', { n: 1 }, { id: 's-1' });
     await waiting('s-1');
     expect(await cli(['pause', 's-1'])).toMatchObject({ code: 0, err: '1 execution paused.\n' });
     expect((await cli(['list', '--status', 'paused'])).out).toMatch(/s-1 +order +paused/);
     expect(await cli(['resume', 's-1'])).toMatchObject({ code: 0, err: '1 execution resumed.\n' });
     expect(await cli(['resume', 's-1'])).toMatchObject({ code: 1, err: expect.stringContaining('Only a paused execution') });
-    expect(await cli(['cancel', 's-1', '--reason', 'a test'])).toMatchObject({ code: 0, err: '1 execution told to cancel.\n' });
+    expect(await cli(['cancel', 's-1', '--reason', 'a test'])).toMatchObject({ code: 0, err: '1 execution asked to cancel.\n' });
     expect(await ended('s-1')).toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
-  it('refuse to act on what a filter finds without a terminal to ask in, and act with --yes', async () => {
+  it('refuse to change what a filter finds without a terminal to ask in, and do it with --yes', async () => {
     await app.executions.startMany(Array.from({ length: 12 }, (_, n) => ({ name: 'ships', options: { id: `b-${n}`, tags: ['bulk'] } })));
     for (let n = 0; n < 12; n++) await ended(`b-${n}`);
     const refused = await spawned(['retry', '--status', 'failed', '--tag', 'bulk', '--since', '1h']);
@@ -176,27 +176,27 @@ describe('rhythm cancel, pause, resume and retry', () => {
     expect(await cli(['retry', '--tag', 'bulk', '--yes'])).toMatchObject({ code: 0, err: 'No executions match.\n' });
   });
 
-  it('ask in a terminal, and do nothing unless told yes', async () => {
+  it('ask in a terminal, and do nothing without a yes', async () => {
     await app.executions.start('order', { n: 1 }, { id: 'a-1', tags: ['asked'] });
     await waiting('a-1');
     const no = startRhythm(['cancel', '--tag', 'asked'], { env, columns: 100 });
-    await no.says(/Cancel 1 execution: a-1 \(order\)\? \[y\/N\]/);
+    await no.prints(/Cancel 1 execution: a-1 \(order\)\? \[y\/N\]/);
     no.type('\n');
     expect(await no.ended).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was changed.') });
     expect(await app.executions.get('a-1')).toMatchObject({ status: 'suspended' });
     const away = startRhythm(['cancel', '--tag', 'asked'], { env, columns: 100 });
-    await away.says(/\[y\/N\]/);
+    await away.prints(/\[y\/N\]/);
     away.type('\u0003');
     expect((await away.ended).code).toBe(130);
     expect(await app.executions.get('a-1')).toMatchObject({ status: 'suspended' });
     const yes = startRhythm(['cancel', '--tag', 'asked'], { env, columns: 100 });
-    await yes.says(/\[y\/N\]/);
+    await yes.prints(/\[y\/N\]/);
     yes.type('y\n');
-    expect(await yes.ended).toMatchObject({ code: 0, out: expect.stringContaining('1 execution told to cancel.') });
+    expect(await yes.ended).toMatchObject({ code: 0, out: expect.stringContaining('1 execution asked to cancel.') });
     expect(await ended('a-1')).toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
-  it('want to know which executions are meant', async () => {
+  it('refuse to run without ids or a filter', async () => {
     expect(await cli(['cancel'])).toMatchObject({ code: 2, err: expect.stringContaining('Which executions?') });
     expect(await cli(['cancel', 'x', '--all'])).toMatchObject({ code: 2, err: expect.stringContaining('not both') });
     expect(await cli(['retry', '--status', 'completed', '--yes'])).toMatchObject({
@@ -205,7 +205,7 @@ describe('rhythm cancel, pause, resume and retry', () => {
     });
     const some = await cli(['pause', 'nobody', 'o-1']);
     expect(some.code).toBe(1);
-    expect(some.err).toMatch(/nobody[\s\S]*o-1[\s\S]*0 executions paused, 2 not/);
+    expect(some.err).toMatch(/nobody[\s\S]*o-1[\s\S]*0 executions paused, 2 failed/);
   });
 });
 
@@ -221,7 +221,7 @@ describe('rhythm list and status', () => {
     expect((await data(['list', '--parent', 'o-1'])).data.items).toMatchObject([{ id: 'o-1:1', name: 'price', type: 'task' }]);
   });
 
-  it('list what nobody called, and what was called with --all', async () => {
+  it('list executions without a parent, and children with --all', async () => {
     const roots = await data(['list', '--limit', '1000']);
     expect(roots.data.items).toContainEqual(expect.objectContaining({ id: 'o-1', parentId: null }));
     expect(roots.data.items.filter(({ parentId }: { parentId: string | null }) => parentId !== null)).toEqual([]);
@@ -230,16 +230,16 @@ describe('rhythm list and status', () => {
     expect(await cli(['list', '--name', 'fragile'])).toMatchObject({
       code: 0,
       out: '',
-      err: 'No executions match. Those that others called are listed with --all.\n',
+      err: 'No executions match. Executions that others called are listed with --all.\n',
     });
     expect((await cli(['list', '--all', '--name', 'fragile'])).out).toMatch(/^w-1:1 +fragile +failed +task/m);
   });
 
-  it('fit a narrow terminal, use colours in a terminal, and are plain and whole in a pipe', async () => {
+  it('fit a narrow terminal, use colours in a terminal, and are complete and without colours in a pipe', async () => {
     const long = 'x'.repeat(60);
     await app.executions.start('order', { n: 1 }, { id: 'narrow-1', tags: [long] });
     const piped = await spawned(['list', '--tag', long]);
-    expect(piped.out).toMatch(new RegExp(`^ID +NAME +STATUS +TYPE +QUEUE +AGE +TOOK +ABOUT\nnarrow-1 +order +.*${long}\n$`));
+    expect(piped.out).toMatch(new RegExp(`^ID +NAME +STATUS +TYPE +QUEUE +AGE +TOOK +DETAILS\nnarrow-1 +order +.*${long}\n$`));
     expect(piped.out).not.toContain('\u001b[');
     const widths = [70, 40, 24];
     const [colourless, status, ...lists] = await Promise.all([
@@ -259,12 +259,12 @@ describe('rhythm list and status', () => {
     expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(50);
   });
 
-  it('show the schema, the queues and who serves them, the workers and the versions in use', async () => {
-    await app.executions.start('price', { n: 1 }, { queue: 'nobody-serves-this', id: 'unserved' });
+  it('show the schema, the queues and the workers that serve them, and the versions in use', async () => {
+    await app.executions.start('price', { n: 1 }, { queue: 'no-worker-here', id: 'unserved' });
     const { out } = await cli(['status']);
     expect(out).toMatch(/^Schema "\w+" version 1 \(this package needs 1\)/);
     expect(out).toMatch(/STATUS +COUNT\n(?:.*\n)*completed +\d+/);
-    expect(out).toMatch(/nobody-serves-this +1 +0 +0 +\S+ +nobody/);
+    expect(out).toMatch(/no-worker-here +1 +0 +0 +\S+ +no worker/);
     expect(out).toMatch(/default +.* 1 worker/);
     expect(out).toMatch(/order +[0-9a-f]{12} +\d+/);
     const { data: status } = await data(['status']);
@@ -272,27 +272,27 @@ describe('rhythm list and status', () => {
     expect(status.counts.completed).toBeGreaterThan(12);
   });
 
-  it('look again and again with --watch until Ctrl-C, which ends them with 130', async () => {
+  it('repeat with --watch until Ctrl-C, which ends them with 130', async () => {
     const watch = startRhythm(['status', '--json', '--watch', '50ms'], { env });
-    await watch.says(/(\{.*\}\n){3}/);
+    await watch.prints(/(\{.*\}\n){3}/);
     watch.signal('SIGINT');
     expect((await watch.ended).code).toBe(130);
     for (const line of watch.out.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ ok: true, command: 'status' });
     await app.executions.start('order', { n: 1 }, { id: 'watched' });
     await waiting('watched');
     const show = startRhythm(['show', 'watched', '--watch', '50ms'], { env });
-    await show.says(/Waits for/);
+    await show.prints(/Waits for/);
     await app.signals.send('watched', 'approval', { ok: true });
     expect(await show.ended).toMatchObject({ code: 0, out: expect.stringMatching(/result {4}\{/) });
     const list = startRhythm(['list', '--watch'], { env, columns: 100 });
-    await list.says(/watched/);
+    await list.prints(/watched/);
     list.type('\u0003');
     expect(await list.ended).toMatchObject({ code: 130, out: expect.stringContaining('\u001b[2J') });
   });
 
-  it('end quietly when nobody reads on', async () => {
+  it('end without an error when the reader closes the pipe', async () => {
     const list = startRhythm(['list', '--watch', '50ms', '--limit', '1000'], { env });
-    await list.says(/ID/);
+    await list.prints(/ID/);
     list.child.stdout?.destroy();
     expect((await list.ended).code).toBe(0);
     expect(list.err).toBe('');
@@ -308,7 +308,7 @@ describe('rhythm activate', () => {
     const old = before.versions[1].version as string;
     expect(await cli(['activate', 'order', old.slice(0, 9)])).toMatchObject({
       code: 0,
-      err: expect.stringContaining(`Version ${old.slice(0, 12)} of "order" is current`),
+      err: expect.stringContaining(`Version ${old.slice(0, 12)} of "order" is now current`),
     });
     expect((await cli(['activate', 'order'])).out).toMatch(new RegExp(`VERSION.*\n${old.slice(0, 12)} +current`));
     expect(await cli(['activate', 'order', 'ffffffff'])).toMatchObject({ code: 2, err: expect.stringContaining('No version of workflow') });
@@ -316,7 +316,7 @@ describe('rhythm activate', () => {
   });
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches colour codes
 const COLOURS = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 function plain(output: string): string[] {

@@ -1,4 +1,4 @@
-// What `rhythm init` writes compiles under strict TypeScript, and a worker runs it.
+// The project that `rhythm init` writes compiles under strict TypeScript, and a worker runs it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../support/index.js';
-import { compiledPackage } from './compiled-cli.js';
+import { compiledPackage } from './compiled-package.js';
 import { rhythm, startRhythm } from './spawn-cli.js';
 
 const database = useTestDatabase();
@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('rhythm init', () => {
-  it('writes a starter and says what to do next', async () => {
+  it('writes a project and prints what to do next', async () => {
     const { code, out, err } = await rhythm(['init', 'My App'], { cwd: folder });
     expect(code).toBe(0);
     expect(out.trim().split('\n')).toEqual(
@@ -39,7 +39,7 @@ describe('rhythm init', () => {
     expect({ name, rhythm: dependencies['nestjs-rhythm'] }).toEqual({ name: 'my-app', rhythm: `^${version}` });
   });
 
-  it('keeps what is there', async () => {
+  it('keeps existing files', async () => {
     writeFileSync(join(home, 'flows/greeting.flow'), `${readFileSync(join(home, 'flows/greeting.flow'), 'utf8')}// mine\n`);
     const { out, err } = await rhythm(['init'], { cwd: home });
     expect(out).not.toContain('written');
@@ -48,8 +48,8 @@ describe('rhythm init', () => {
     expect(readFileSync(join(home, 'flows/greeting.flow'), 'utf8')).toMatch(/\/\/ mine\n$/);
   });
 
-  it('writes flows that compile and settings that hold', async () => {
-    expect(await rhythm(['check', 'flows'], { cwd: home })).toMatchObject({ code: 0, err: '1 flow is fine.\n' });
+  it('writes flows that compile and settings that are valid', async () => {
+    expect(await rhythm(['check', 'flows'], { cwd: home })).toMatchObject({ code: 0, err: 'No errors in 1 file.\n' });
     const { out } = await rhythm(['doctor', '--config'], { cwd: home });
     expect(out).toMatch(/^database\.url +embedded +database\.url in .*rhythm\.toml$/m);
   });
@@ -67,7 +67,7 @@ describe('rhythm init', () => {
     );
     const tsc = (...args: string[]) =>
       spawnSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), ...args], { cwd: home, encoding: 'utf8' });
-    // Of the starter's own files; the package behind the path is checked where it lives.
+    // Only errors in the project's own files; the package is checked elsewhere.
     expect(
       tsc('-p', 'tsconfig.spec.json')
         .stdout.split('\n')
@@ -77,7 +77,7 @@ describe('rhythm init', () => {
 
     const env = { RHYTHM_DATABASE_URL: database.url, RHYTHM_DATABASE_SCHEMA: database.schema };
     const worker = startRhythm(['worker', 'dist/app.module.js', '--json'], { cwd: home, env });
-    await worker.says(/\{"ok":true,"command":"worker","data":\{"pid":\d+,"ready":true\}\}/);
+    await worker.prints(/\{"ok":true,"command":"worker","data":\{"pid":\d+,"ready":true\}\}/);
     const { code, out } = await rhythm(['start', 'greeting', '--input', '{"name":"Ada"}', '--wait', '20s'], { cwd: home, env });
     expect([code, JSON.parse(out)]).toEqual([0, { greeting: 'Hello, Ada', workflow: 'greeting' }]);
     worker.signal('SIGINT');
@@ -88,7 +88,7 @@ describe('rhythm init', () => {
     });
   }, 120_000);
 
-  it('is also run from CommonJS, by the name of an export', async () => {
+  it('writes an app that also runs from CommonJS, by the name of an export', async () => {
     writeFileSync(
       join(home, 'app.cjs'),
       `const { AppModule } = require('./dist/app.module.js');\nmodule.exports = { Root: AppModule, port: 3000 };\n`,
@@ -100,7 +100,7 @@ describe('rhythm init', () => {
     });
     for (const more of [[], ['--module', 'Root']]) {
       const worker = startRhythm(['worker', 'app.cjs', ...more], { cwd: home, env });
-      await worker.says(/Worker ready/);
+      await worker.prints(/Worker ready/);
       worker.signal('SIGTERM');
       expect((await worker.ended).code).toBe(0);
     }

@@ -1,5 +1,5 @@
-// Operating the sample shop from a terminal: migrate, worker, doctor, cleanup and the end of everything; as real processes wherever
-// an environment, a terminal, a signal or an unreachable server takes part.
+// Operating the sample shop from a terminal: migrate, worker, doctor, cleanup and shutdown; as real processes wherever an
+// environment, a terminal, a signal or an unreachable server is involved.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -53,7 +53,7 @@ describe('a database that is not ready', () => {
     },
   );
 
-  it('is found by doctor, with what to do', async () => {
+  it('is reported by doctor, with what to do', async () => {
     const { code, out } = await cli(['doctor']);
     expect(code).toBe(1);
     expect(out).toMatch(/^ok +database: PostgreSQL \d+/m);
@@ -62,9 +62,9 @@ describe('a database that is not ready', () => {
     expect(out).not.toContain(new URL(database.url).password);
   });
 
-  it('is named within seconds when nothing listens there, or nobody answers', async () => {
+  it('is named within seconds if nothing listens there, or the server does not respond', async () => {
     const { port } = silent.address() as { port: number };
-    const [refused, mute, lost, doctor] = await Promise.all([
+    const [refused, unresponsive, unknownHost, doctor] = await Promise.all([
       spawned(['list', '--database-url', 'postgres://ann:s3cret@127.0.0.1:1/app']),
       spawned(['list', '--database-url', `postgres://ann:s3cret@127.0.0.1:${port}/app`]),
       spawned(['list', '--database-url', 'postgres://ann:s3cret@no-such-host.invalid/app']),
@@ -74,17 +74,17 @@ describe('a database that is not ready', () => {
       code: 1,
       err: expect.stringMatching(/at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/app: .*check that the server is running/),
     });
-    expect(mute).toMatchObject({ code: 1, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
-    expect(lost).toMatchObject({ code: 1, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
+    expect(unresponsive).toMatchObject({ code: 1, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
+    expect(unknownHost).toMatchObject({ code: 1, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
     expect(JSON.parse(doctor.out)).toMatchObject({ ok: false, data: { findings: [{ check: 'database', state: 'broken' }] } });
-    expect(JSON.stringify([refused, mute, lost, doctor])).not.toContain('s3cret');
+    expect(JSON.stringify([refused, unresponsive, unknownHost, doctor])).not.toContain('s3cret');
   });
 
   it('ends a waiting command at once on Ctrl-C', async () => {
     const { port } = silent.address() as { port: number };
-    const asked = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
+    const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
     const list = startRhythm(['list', '--database-url', `postgres://ann@127.0.0.1:${port}/app`], { env });
-    await asked;
+    await connected;
     list.signal('SIGINT');
     expect(await list.ended).toMatchObject({ code: 130, out: '', err: '' });
   });
@@ -109,11 +109,11 @@ describe('rhythm doctor --config', () => {
   });
 
   it.each([
-    [['list', '--config'], {}, /--config wants the path of a file/],
+    [['list', '--config'], {}, /--config needs the path of a file/],
     [['list', '--config', 'gone.toml'], {}, /gone\.toml, named by .*--config.*does not exist/],
     [['list'], { RHYTHM_DATABASE_MAX_CONECTIONS: '3' }, /Did you mean "RHYTHM_DATABASE_MAX_CONNECTIONS"/],
     [['list', '--database-url', 'mysql://x'], {}, /does not start with "postgres:\/\/"/],
-  ])('is not needed to see that %j with %j is wrong', async (args, more, message) => {
+  ])('is not needed to find out that %j with %j is wrong', async (args, more, message) => {
     expect(await spawned(args, { env: more as Record<string, string> })).toMatchObject({ code: 2, err: expect.stringMatching(message) });
   });
 });
@@ -127,12 +127,12 @@ describe('the shop', () => {
     JSON.stringify({ ...order, orderId, policy: { approvalAbove: 100, approvalTimeout: '24h', reviewAfter: '50ms' } });
   let worker: RunningCli;
 
-  it('is migrated, worked on, steered and inspected by commands alone', async () => {
+  it('is migrated, run, signalled and inspected by commands alone', async () => {
     expect(await spawned(['migrate'])).toMatchObject({ code: 0, out: expect.stringMatching(/^applied {2}Initial\d+\n$/) });
     worker = startRhythm(['worker', 'test/cli/fixtures/shop.module.ts', '--queues', 'default,mail', '--concurrency', '5'], {
       env: { ...env, NODE_OPTIONS: `--import ${pathToFileURL('scripts/register-typescript.mjs').href}` },
     });
-    await worker.says(/Worker ready, pid \d+/);
+    await worker.prints(/Worker ready, pid \d+/);
     expect(await data(['status'])).toMatchObject({ workers: [{ queues: ['default', 'mail'], concurrency: 5 }] });
 
     await sql(
@@ -144,7 +144,7 @@ describe('the shop', () => {
     await eventually(async () => expect((await data(['show', 'shop-1'])).execution.status).toBe('completed'));
     const { out } = await cli(['show', 'shop-1']);
     expect(out).toMatch(/Called\n[\s\S]*├─ shipment {2}completed[^\n]*\n {2}│ {2}└─ print-label {2}completed/);
-    expect((await cli(['doctor'])).out).toMatch(/^ok +workers: 1 alive[\s\S]*All is well\./m);
+    expect((await cli(['doctor'])).out).toMatch(/^ok +workers: 1 alive[\s\S]*No problems found\./m);
   }, 60_000);
 
   it('is listed, paused, resumed, cancelled, retried and rolled back by commands too', async () => {
@@ -169,7 +169,7 @@ describe('the shop', () => {
 
     const { versions } = await data(['activate', 'order']);
     expect((await cli(['activate', 'order', versions[0].version])).code).toBe(0);
-    expect((await cli(['check', 'sample-app/flows'])).err).toBe('2 flows are fine.\n');
+    expect((await cli(['check', 'sample-app/flows'])).err).toBe('No errors in 2 files.\n');
     const stubs = join(folder, 'stubs.json');
     writeFileSync(stubs, '{ "print-label": { "tracking": "OS-1" } }');
     const shipment = JSON.stringify({ orderId: 'o', address: { city: 'Oslo' }, parcels: 1 });
@@ -185,7 +185,7 @@ describe('the shop', () => {
     expect((await cli(['cancel', 'unserved'])).code).toBe(0);
   });
 
-  it('is cleaned in batches that leave live trees whole', async () => {
+  it('is cleaned up in batches that keep trees with unfinished executions', async () => {
     const { schema } = database;
     const long = `now() - interval '40 days'`;
     await sql(`update ${schema}.executions set created_at = ${long}, finished_at = ${long} where finished_at is not null`);
@@ -214,7 +214,7 @@ describe('the shop', () => {
     expect(await cli(['show', 'shop-1'])).toMatchObject({ code: 1, err: expect.stringContaining('No execution has the id') });
   });
 
-  it('can be interrupted while it is cleaned, and cleaned on', async () => {
+  it('can be interrupted while it is cleaned up, and cleaned up again', async () => {
     const { schema } = database;
     const ids = Array.from({ length: 2_000 }, (_, n) => `ancient-${n}`);
     await sql(
@@ -225,7 +225,7 @@ describe('the shop', () => {
     const left = async () =>
       (await sql(`select count(*)::int as n from ${schema}.executions where id like 'ancient-%'`)).rows[0].n as number;
     const cleanup = startRhythm(['cleanup', '--older-than', '60d', '--status', 'failed', '--batch', '1', '--yes'], { env, columns: 100 });
-    await cleanup.says(/cleanup {2}[█░]+ {2}\d+ of 2,000 {2}\d+%.* left/);
+    await cleanup.prints(/cleanup {2}[█░]+ {2}\d+ of 2,000 {2}\d+%.* left/);
     cleanup.type('\u0003');
     expect((await cleanup.ended).code).toBe(130);
     const rest = await left();
@@ -240,7 +240,7 @@ describe('the shop', () => {
     expect(await left()).toBe(0);
   });
 
-  it('lets its worker go with SIGTERM, which hands everything back and leaves', async () => {
+  it('stops its worker with SIGTERM, which gives back its work and deregisters', async () => {
     worker.signal('SIGTERM');
     expect((await worker.ended).code).toBe(0);
     expect(await data(['status'])).toMatchObject({ workers: [] });
@@ -249,19 +249,21 @@ describe('the shop', () => {
 });
 
 describe('rhythm doctor', () => {
-  it('names a silent worker, a queue that does not move, and a schema from the future', async () => {
+  it('reports a worker without heartbeats, a queue without progress, and a newer schema', async () => {
     const { schema } = database;
     await sql(`insert into ${schema}.worker_heartbeats (worker_id, host, pid, queues, tasks, concurrency, code_version, beat_at)
       values ('gone-1', 'h', 1, '{cellar}', '{y}', 1, '0.1.0', now() - interval '10 minutes')`);
-    expect((await cli(['doctor'])).out).toMatch(/warning +workers: all 1 are silent\n +Nothing will move until one runs/);
+    expect((await cli(['doctor'])).out).toMatch(
+      /warning +workers: none is alive, 1 without a recent heartbeat\n +Nothing runs until you start one/,
+    );
     await sql(`update ${schema}.worker_heartbeats set beat_at = now() + interval '1 hour'`);
     await sql(`insert into ${schema}.executions (fence, id, bucket, type, target_name, queue, created_at)
       values (1, 'stuck', ${bucketOf('stuck')}, 'task', 'x', 'cellar', now() - interval '3 hours')`);
     await sql(`insert into ${schema}.work_queue (queue, rank, seq, bucket, execution_id)
       values ('cellar', 0, nextval('${schema}.queue_seq'), ${bucketOf('stuck')}, 'stuck')`);
-    expect((await cli(['doctor'])).out).toMatch(/warning +queues: "cellar" does not move: 1 waiting, the oldest for 3h, none running/);
+    expect((await cli(['doctor'])).out).toMatch(/warning +queues: "cellar" makes no progress: 1 waiting, the oldest for 3h, none running/);
     await sql(`update ${schema}.work_queue set lane = 't:x', fence = 1 where queue = 'cellar'`);
-    expect((await cli(['doctor'])).out).toMatch(/broken +queues: 1 execution waits in "cellar" for task "x", which no live worker has/);
+    expect((await cli(['doctor'])).out).toMatch(/broken +queues: 1 execution waits in "cellar" for task "x", which no running worker has/);
     expect(await data(['status'])).toMatchObject({ unserved: [{ queue: 'cellar', task: 'x', waiting: 1 }] });
     await sql(`update ${schema}.schema_info set version = 99, min_code_version = 99`);
     expect((await cli(['doctor'])).out).toMatch(/warning +schema: version 99, this package needs \d+\n.*update this one/);
@@ -272,7 +274,7 @@ describe('rhythm doctor', () => {
   });
 });
 
-// Every setting that the product was asked to have.
+// The settings that the original requirements name.
 const ORIGINAL_KEYS = [
   'database.url',
   'database.maxConnections',

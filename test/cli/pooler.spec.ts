@@ -1,4 +1,4 @@
-// `rhythm doctor` notices a transaction pooler between itself and the server: a real PgBouncer.
+// `rhythm doctor` detects a transaction pooler in front of the server: a real PgBouncer.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Bouncer, findBouncer } from '../faults/bouncer.js';
@@ -9,8 +9,8 @@ const program = findBouncer();
 
 describe('rhythm doctor behind PgBouncer', () => {
   if (!program) {
-    it('is not proved on this machine: there is no pgbouncer (install it, e.g. apt-get install pgbouncer, and run this again)', () => {
-      console.warn('NOT PROVED: rhythm doctor behind a transaction pooler. Install pgbouncer to run test/cli/pooler.spec.ts.');
+    it('is not tested on this machine: there is no pgbouncer (install it, e.g. apt-get install pgbouncer, and run this again)', () => {
+      console.warn('NOT TESTED: rhythm doctor behind a transaction pooler. Install pgbouncer to run test/cli/pooler.spec.ts.');
     });
     return;
   }
@@ -28,7 +28,7 @@ describe('rhythm doctor behind PgBouncer', () => {
     return data.findings.find(({ check }) => check === 'pooler');
   };
 
-  it('says what to set, and is content once it is set', async () => {
+  it('says what to set, and reports ok once it is set', async () => {
     expect(await pooler({})).toMatchObject({ state: 'broken', advice: expect.stringContaining('database.pooled = true') });
     expect(await pooler({ RHYTHM_DATABASE_POOLED: 'true' })).toMatchObject({
       state: 'warning',

@@ -1,10 +1,10 @@
-// Starts the `rhythm` command as a process of its own, on pipes or in a real terminal, and hands back what it said.
+// Starts the `rhythm` command as a process, with pipes or in a real terminal, and returns its output.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 import { waitFor } from '../support/index.js';
-import { compiledPackage } from './compiled-cli.js';
+import { compiledPackage } from './compiled-package.js';
 
 /** How a command ended. */
 export interface Ended {
@@ -20,7 +20,7 @@ export interface RunningCli {
   readonly err: string;
   readonly ended: Promise<Ended>;
   /** Waits until one of its streams matches. */
-  says(pattern: RegExp): Promise<RegExpMatchArray>;
+  prints(pattern: RegExp): Promise<RegExpMatchArray>;
   type(text: string): void;
   signal(name: NodeJS.Signals): void;
   child: ChildProcess;
@@ -29,7 +29,7 @@ export interface RunningCli {
 export interface CliOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** In a terminal of this many columns (util-linux `script` makes it). */
+  /** In a terminal with this many columns (created by `script` of util-linux). */
   columns?: number;
 }
 
@@ -61,31 +61,31 @@ export function startRhythm(args: readonly string[], { env = {}, cwd, columns }:
     env: { ...inherited, NODE_NO_WARNINGS: '1', TERM: 'xterm', ...env, RHYTHM_TEST_CHILD: process.env.RHYTHM_TEST_RUN ?? 'none' },
   });
   running.add(child);
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said.out += text;
+    output.out += text;
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said.err += text;
+    output.err += text;
   });
   child.stdin.on('error', () => {});
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
       running.delete(child);
-      resolve({ code, ...said });
+      resolve({ code, ...output });
     });
   });
   return {
     pid: child.pid!,
     get out() {
-      return said.out;
+      return output.out;
     },
     get err() {
-      return said.err;
+      return output.err;
     },
     ended,
-    says: (pattern) => waitFor(`rhythm to say ${pattern}`, () => said.out.match(pattern) ?? said.err.match(pattern)),
+    prints: (pattern) => waitFor(`rhythm to print ${pattern}`, () => output.out.match(pattern) ?? output.err.match(pattern)),
     type: (text) => void child.stdin.write(text),
     signal: (name) => void child.kill(name),
     child,

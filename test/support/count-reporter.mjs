@@ -1,4 +1,4 @@
-// Closes a run with its counts alone on a line, for people in a hurry and for scripts.
+// Prints the counts of a run on a line of their own at its end, for people and scripts.
 export default class CountReporter {
   onRunComplete(_contexts, results) {
     const skipped = results.numPendingTests + results.numTodoTests;

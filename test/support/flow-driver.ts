@@ -1,4 +1,4 @@
-// Drives flows in specs: compiles, runs turns, answers what they ask for, and keeps the snapshots on the way.
+// Drives flows in specs: compiles them, starts and resumes runs, and runs their turns.
 
 import {
   compile,
@@ -16,7 +16,7 @@ export const HOST: FlowHost = { now: () => 1_700_000_000_000, random: () => 0.5,
 
 export type Ended = Exclude<TurnResult, { status: 'yielded' }>;
 
-/** One turn to its end, however often it yields. */
+/** One whole turn, however often it yields. */
 export function turnOf(run: ReturnType<typeof startRun>, events: FlowEvent[] = []): Ended {
   let result = run.turn(events, HOST);
   while (result.status === 'yielded') result = run.turn([], HOST);
@@ -37,14 +37,14 @@ export function resume(program: Program, snapshot: string, events: FlowEvent[]) 
   return { program, run, result: turnOf(run, events) };
 }
 
-/** What a flow that needs no answers returns. */
+/** The return value of a flow without durable calls. */
 export function outputOf(source: string | Program, options: { inputs?: unknown; limits?: Partial<FlowLimits> } = {}): unknown {
   const { result } = begin(source, options);
   if (result.status !== 'completed') throw new Error(`expected a return value, got ${JSON.stringify(result)}`);
   return result.output === undefined ? undefined : JSON.parse(result.output);
 }
 
-/** The error a flow ends with. */
+/** The error of a flow that fails. */
 export function errorOf(source: string, options: { inputs?: unknown; limits?: Partial<FlowLimits> } = {}) {
   const { result } = begin(source, options);
   if (result.status !== 'failed') throw new Error(`expected a failure, got ${JSON.stringify(result)}`);

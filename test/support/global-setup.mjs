@@ -1,4 +1,4 @@
-// Before the first spec: one PostgreSQL for the whole run, a throwaway one unless an address is given.
+// Before the first spec: one PostgreSQL for the whole run, a temporary one unless a URL is given.
 import '../../scripts/register-typescript.mjs';
 
 export default async function setUp() {

@@ -1,4 +1,4 @@
-// After the last spec: everything of this run ends.
+// After the last spec: stops and removes everything of this run.
 export default async function tearDown() {
   await globalThis.rhythmTestRun.close();
 }

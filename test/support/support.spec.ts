@@ -1,4 +1,4 @@
-// The test kit does what it says: databases per file, waiting with a deadline, processes that can be killed and frozen.
+// The test kit: a database per file, waiting with a deadline, processes that can be killed and frozen.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
@@ -9,7 +9,7 @@ const database = useTestDatabase();
 useWorkers();
 
 describe('a database per spec file', () => {
-  it('is there, empty and its own', async () => {
+  it('exists and is separate from others', async () => {
     expect(await ask(database.url, 'select current_database()')).toMatch(/^rhythm_test_/);
     const other = await createTestDatabase();
     expect(other.url).not.toBe(database.url);
@@ -18,20 +18,20 @@ describe('a database per spec file', () => {
   });
 
   it('is a schema where the user may not create databases', async () => {
-    const role = `modest_${randomBytes(4).toString('hex')}`;
-    await ask(serverUrl(), `create role ${role} login password 'modest'`);
+    const role = `limited_${randomBytes(4).toString('hex')}`;
+    await ask(serverUrl(), `create role ${role} login password 'limited'`);
     await ask(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${role}`);
-    const modest = new URL(database.url);
-    modest.username = role;
-    modest.password = 'modest';
+    const limited = new URL(database.url);
+    limited.username = role;
+    limited.password = 'limited';
     const server = serverUrl();
-    process.env.RHYTHM_TEST_SERVER = modest.href;
+    process.env.RHYTHM_TEST_SERVER = limited.href;
     try {
-      const made = await createTestDatabase();
-      expect(made).toMatchObject({ url: modest.href, schema: expect.stringMatching(/^rhythm_test_/) });
-      expect(await ask(database.url, `select count(*)::int from pg_namespace where nspname = '${made.schema}'`)).toBe(1);
-      await made.drop();
-      expect(await ask(database.url, `select count(*)::int from pg_namespace where nspname = '${made.schema}'`)).toBe(0);
+      const created = await createTestDatabase();
+      expect(created).toMatchObject({ url: limited.href, schema: expect.stringMatching(/^rhythm_test_/) });
+      expect(await ask(database.url, `select count(*)::int from pg_namespace where nspname = '${created.schema}'`)).toBe(1);
+      await created.drop();
+      expect(await ask(database.url, `select count(*)::int from pg_namespace where nspname = '${created.schema}'`)).toBe(0);
     } finally {
       process.env.RHYTHM_TEST_SERVER = server;
       await ask(database.url, `drop owned by ${role}`);
@@ -41,24 +41,24 @@ describe('a database per spec file', () => {
 });
 
 describe('waiting', () => {
-  it('answers with what the condition answered', async () => {
-    let asked = 0;
-    expect(await waitFor('the third question', () => (++asked === 3 ? 'three' : null))).toBe('three');
+  it('returns what the condition returned', async () => {
+    let calls = 0;
+    expect(await waitFor('the third call', () => (++calls === 3 ? 'three' : null))).toBe('three');
   });
 
-  it('says what it waited for and what it saw last', async () => {
-    await expect(waitFor('a miracle', () => 0, { timeoutMs: 30 })).rejects.toThrow(
-      /Waited 30 ms for a miracle; at last the condition answered 0/,
+  it('names what it waited for and the last outcome of the condition', async () => {
+    await expect(waitFor('a number', () => 0, { timeoutMs: 30 })).rejects.toThrow(
+      /Waited 30 ms for a number. The condition last returned 0/,
     );
     await expect(
       waitFor(
-        'calm',
+        'a number',
         () => {
-          throw new Error('storm');
+          throw new Error('none yet');
         },
         { timeoutMs: 30 },
       ),
-    ).rejects.toThrow(/storm/);
+    ).rejects.toThrow(/The condition last threw .*none yet/s);
   });
 
   it('throws the last failed assertion at the deadline', async () => {

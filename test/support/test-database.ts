@@ -1,18 +1,18 @@
-// A database of its own for each spec file, dropped afterwards.
+// A separate database for each spec file, dropped afterwards.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { RUN_ID, SERVER_URL } from './test-run.js';
 
 export interface TestDatabase {
-  /** Address of the database. */
+  /** URL of the database. */
   readonly url: string;
-  /** The schema to put Rhythm's tables into: `rhythm`, or one of our own where no database could be created. */
+  /** The schema for Rhythm's tables: `rhythm`, or a separate one where no database could be created. */
   readonly schema: string;
   drop(): Promise<void>;
 }
 
-/** Creates a database (or a schema, where CREATE DATABASE is not allowed). Whoever calls this drops it. */
+/** Creates a database (or a schema, where CREATE DATABASE is not allowed). The caller drops it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = serverUrl();
   const name = `rhythm_test_${process.env[RUN_ID]}_${randomBytes(5).toString('hex')}`;
@@ -28,11 +28,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: url.href, schema: 'rhythm', drop: () => onServer(server, `drop database if exists ${name} with (force)`) };
 }
 
-/** For the top of a spec file: the database is there before its first test and gone after its last. */
+/** For the top of a spec file: creates a database before its first test and drops it after its last. */
 export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
   let database: TestDatabase | undefined;
-  const made = (): TestDatabase => {
-    if (!database) throw new Error('The test database exists from beforeAll on: read url and schema inside a test or a hook.');
+  const created = (): TestDatabase => {
+    if (!database) throw new Error('The test database is created in beforeAll: read url and schema inside a test or a hook.');
     return database;
   };
   beforeAll(async () => {
@@ -43,19 +43,19 @@ export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
   });
   return {
     get url() {
-      return made().url;
+      return created().url;
     },
     get schema() {
-      return made().schema;
+      return created().schema;
     },
   };
 }
 
-/** Address of the run's server, as its superuser (or as whoever the given address names). */
+/** URL of the run's server, with its superuser (or the user of the given URL). */
 export function serverUrl(): string {
   const url = process.env[SERVER_URL];
   if (!url)
-    throw new Error(`${SERVER_URL} is not set: specs run through jest with the repository's jest.config.mjs, which starts the server.`);
+    throw new Error(`${SERVER_URL} is not set. Run specs through jest with the repository's jest.config.mjs, which starts the server.`);
   return url;
 }
 

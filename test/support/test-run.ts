@@ -1,10 +1,10 @@
-// One run of the specs: which server it uses, and what of it must be gone afterwards.
+// One run of the specs: its server, and the removal of everything it created.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { startEmbedded } from '../../libs/embedded/index.js';
-import { endStrays } from './strays.js';
+import { killLeftovers } from './leftover-processes.js';
 
-/** The variables that tell the specs about their run; jest hands them on to its worker processes. */
+/** Environment variables about the run; jest passes them on to its worker processes. */
 export const RUN_ID = 'RHYTHM_TEST_RUN';
 export const SERVER_URL = 'RHYTHM_TEST_SERVER';
 
@@ -18,25 +18,25 @@ export async function openTestRun(): Promise<TestRun> {
   const given = process.env.RHYTHM_DATABASE_URL || process.env.DATABASE_URL;
   const server = given ? { url: given, stop: async () => {} } : await startEmbedded({ durable: false });
   process.env[SERVER_URL] = server.url;
-  // Specs see the same environment whether or not a server was given.
+  // So that specs have the same environment whether or not a server was given.
   delete process.env.RHYTHM_DATABASE_URL;
   delete process.env.DATABASE_URL;
-  // This connection is the sign that the run lives: what a killed run left on a given server is dropped by the next one.
-  const sign = new pg.Client({ connectionString: server.url, application_name: `rhythm_test_${id}` });
-  sign.on('error', () => {});
-  await sign.connect();
-  await dropLeftovers(sign, id);
+  // While this connection is open, the run is alive: what a killed run left on a given server is dropped by the next run.
+  const marker = new pg.Client({ connectionString: server.url, application_name: `rhythm_test_${id}` });
+  marker.on('error', () => {});
+  await marker.connect();
+  await dropLeftovers(marker, id);
   return {
     async close() {
-      endStrays(id);
-      await dropRun(sign, id);
-      await sign.end();
+      killLeftovers(id);
+      await dropRun(marker, id);
+      await marker.end();
       await server.stop();
     },
   };
 }
 
-/** What a run that was cut off left on a given server. (Its own server is ended by the keeper, whatever happens.) */
+/** Drops what an interrupted run left on a given server. (The keeper stops the run's own server in any case.) */
 export async function clearRun(url: string, id: string): Promise<void> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();

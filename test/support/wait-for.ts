@@ -1,4 +1,4 @@
-// Waits for something to become true instead of sleeping and hoping.
+// Waits for a condition instead of sleeping for a fixed time.
 import { inspect } from 'node:util';
 
 export interface WaitOptions {
@@ -7,8 +7,8 @@ export interface WaitOptions {
 }
 
 /**
- * Asks again and again until the condition answers with something truthy, and answers with that. A condition that throws
- * is asked again too. At the deadline the error says what was waited for and what was seen last.
+ * Calls the condition until it returns something truthy, and returns that. A condition that throws is called again too. At the
+ * deadline, the error says what was waited for and what the condition returned last.
  */
 export async function waitFor<T>(
   what: string,
@@ -17,20 +17,20 @@ export async function waitFor<T>(
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    let seen: string;
+    let outcome: string;
     try {
       const value = await condition();
       if (value) return value as NonNullable<T>;
-      seen = `the condition answered ${inspect(value)}`;
+      outcome = `returned ${inspect(value)}`;
     } catch (error) {
-      seen = `the condition threw ${inspect(error)}`;
+      outcome = `threw ${inspect(error)}`;
     }
-    if (performance.now() >= deadline) throw new Error(`Waited ${timeoutMs} ms for ${what}; at last ${seen}.`);
+    if (performance.now() >= deadline) throw new Error(`Waited ${timeoutMs} ms for ${what}. The condition last ${outcome}.`);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 
-/** Repeats the assertions until they hold; at the deadline the last failure is thrown as it was. */
+/** Repeats the assertions until they hold; at the deadline, throws the last failure unchanged. */
 export async function eventually(
   assertions: () => void | Promise<void>,
   { timeoutMs = 15_000, everyMs = 15 }: WaitOptions = {},

@@ -1,4 +1,4 @@
-// Runs a TypeScript file as a real process that a spec can talk to, stop, continue and kill.
+// Runs a TypeScript file as a real process that a spec can watch, freeze, thaw and kill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from '@jest/globals';
@@ -7,7 +7,7 @@ import { waitFor } from './wait-for.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const REGISTER = new URL('../../scripts/register-typescript.mjs', import.meta.url).href;
-const LIFELINE = new URL('./lifeline.mjs', import.meta.url).href;
+const EXIT_WITH_PARENT = new URL('./exit-with-parent.mjs', import.meta.url).href;
 const running = new Set<ChildProcess>();
 
 export interface WorkerOptions {
@@ -23,23 +23,23 @@ export interface WorkerProcess {
   /** Everything it has written so far, both streams. */
   readonly output: string;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Waits for a line of its output and answers with the match; fails early, with the output, if the process ends without it. */
+  /** Waits for a line of its output and returns the match; fails early, with the output, if the process ends without it. */
   line(pattern: RegExp | string, timeoutMs?: number): Promise<RegExpMatchArray>;
   /** Sends a signal (SIGKILL unless another is named) and waits until the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** SIGSTOP: it lives on, but does nothing, not even a heartbeat. */
+  /** SIGSTOP: the process exists but does nothing, not even a heartbeat. */
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;
 }
 
 /**
- * Starts `node <script>` with our TypeScript readable as it is; the path is taken from the root of the repository. The
- * process dies with the spec's process; `endWorkers()` (or `useWorkers()` at the top of a file) ends it earlier.
+ * Starts `node <script>`, which may import our TypeScript; the path is relative to the root of the repository. The process
+ * ends with the spec's process; `endWorkers()` (or `useWorkers()` at the top of a file) ends it earlier.
  */
 export function spawnWorker(script: string, { args = [], env = {}, nodeArgs = [] }: WorkerOptions = {}): WorkerProcess {
   const { NODE_OPTIONS: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [...nodeArgs, '--import', REGISTER, '--import', LIFELINE, script, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, '--import', REGISTER, '--import', EXIT_WITH_PARENT, script, ...args], {
     cwd: ROOT,
     stdio: 'pipe',
     env: { ...inherited, NODE_NO_WARNINGS: '1', ...env, RHYTHM_TEST_CHILD: process.env[RUN_ID] ?? 'none' },
@@ -71,9 +71,9 @@ export function spawnWorker(script: string, { args = [], env = {}, nodeArgs = []
     exited,
     async line(pattern, timeoutMs = 20_000) {
       const wanted = typeof pattern === 'string' ? new RegExp(pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : pattern;
-      const look = () => output.match(wanted);
-      await waitFor(`${script} to print ${wanted} (so far: ${output || 'nothing'})`, () => look() ?? ended, { timeoutMs });
-      const match = look();
+      const find = () => output.match(wanted);
+      await waitFor(`${script} to print ${wanted} (so far: ${output || 'nothing'})`, () => find() ?? ended, { timeoutMs });
+      const match = find();
       if (!match) throw new Error(`${script} ended without printing ${wanted}. It printed:\n${output}`);
       return match;
     },
@@ -86,7 +86,7 @@ export function spawnWorker(script: string, { args = [], env = {}, nodeArgs = []
   };
 }
 
-/** Ends every process this file started and waits for it. */
+/** Kills every process that this file started and waits until they have ended. */
 export async function endWorkers(): Promise<void> {
   await Promise.all(
     [...running].map(
@@ -99,7 +99,7 @@ export async function endWorkers(): Promise<void> {
   );
 }
 
-/** For the top of a spec file: whatever processes it starts are gone after its last test. */
+/** For the top of a spec file: kills the processes that it starts after its last test. */
 export function useWorkers(): void {
   afterAll(endWorkers);
 }

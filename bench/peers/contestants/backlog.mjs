@@ -1,36 +1,36 @@
-// A backlog in our own tables, written by SQL: rows that a drain lives beside, or work that appears all at once.
+// A backlog in our own tables, written with SQL: rows that are in the tables during a drain, or work that appears all at once.
 
 import pg from 'pg';
 
 const ID = `'0192' || substr(md5($1 || clock_timestamp() || n::text), 1, 28) || n`;
 
-/** How many executions wait, are claimed, or are suspended with their state; those of queues that nobody serves left out. */
+/** How many executions wait, are claimed, or are suspended with their state, without the queues that no worker serves. */
 export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims)
   + (SELECT count(*) FROM rhythm.workflow_execution_context))::integer AS n`;
 
-/** Finished tasks, or pending ones of a queue that nobody serves. */
-export async function prefill(url, what, count, payload) {
+/** Inserts finished tasks, or pending ones in a queue that no worker serves. */
+export async function prefill(url, status, count, payload) {
   const client = await connect(url);
-  if (what === 'finished') {
+  if (status === 'finished') {
     await client.query(
       `INSERT INTO rhythm.executions (created_at, id, bucket, type, target_name, queue, status, inputs, output, fence, worker_id, started_at, finished_at)
       SELECT clock_timestamp(), ${ID}, n % 64, 'task', 'noop', 'default', 'completed', $3, '{"ok":true}', 1, 'before', now(), now() FROM generate_series(1, $2::int) n`,
-      [what, count, payload],
+      [status, count, payload],
     );
-  } else await insertPending(client, 'elsewhere', count, payload);
+  } else await insertPending(client, 'unserved', count, payload);
   await client.query('VACUUM ANALYZE rhythm.executions');
   await client.query('VACUUM ANALYZE rhythm.work_queue');
   await client.end();
 }
 
-/** Work that nobody sees until it is released: its transaction is open. */
+/** Inserts work in an open transaction; the function that it returns commits it. */
 export async function hold(url, count, payload) {
   const client = await connect(url);
   await client.query('BEGIN');
   await insertPending(client, 'default', count, payload);
   return async () => {
     await client.query('COMMIT');
-    // As a start does: everybody who is idle looks at once.
+    // As a start does, so that idle workers claim at once.
     await client.query(`SELECT pg_notify('rhythm_hints_rhythm', 'work:default'), pg_notify('raw_work', '')`);
     await client.end();
   };

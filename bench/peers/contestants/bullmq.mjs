@@ -1,31 +1,31 @@
-// BullMQ as a contestant: Lua scripts in Redis over a connection that pipelines.
+// BullMQ as a contestant: Lua scripts in Redis over a pipelined connection.
 
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { inLanes } from './lanes.mjs';
 
 export const about = {
   name: 'BullMQ',
   package: 'bullmq',
   store: 'redis',
   settings:
-    'bulk by addBulk in 2 lanes of 1,000 jobs, single by add; a Worker with the concurrency, which fetches the next job as it completes ' +
-    'one; removeOnComplete false, so that jobs stay with their results; driver ioredis, without auto-pipelining, which made it slower',
+    'bulk with addBulk in 2 lanes of 1,000 jobs, single with add; a Worker with the concurrency, which fetches the next job as it ' +
+    'completes one; removeOnComplete false, which keeps the results; driver ioredis, without auto-pipelining, which made it slower',
   can: ['bulk', 'single', 'drain', 'pickup'],
 };
 
 const NOOP = 'noop';
 const PICKUP = 'pickup';
-const CHUNK = 1_000;
-const LANES = 2;
+const BULK = { lanes: 2, chunk: 1_000 };
 
-// Built here, because BullMQ cannot load its driver itself in ES modules; workers insist on endless retries.
+// Created here, because BullMQ cannot load its driver itself in ES modules; its workers require endless retries.
 function connect(url) {
   const redis = new Redis(url, { maxRetriesPerRequest: null });
   redis.on('error', (error) => console.error(error.message));
   return redis;
 }
 
-/** Redis needs no schema: queues are there as soon as somebody names them. */
+/** Redis needs no schema. */
 export async function prepare() {}
 
 export async function openClient(url) {
@@ -34,17 +34,9 @@ export async function openClient(url) {
   const queues = { [NOOP]: open(NOOP), [PICKUP]: open(PICKUP) };
   await Promise.all(Object.values(queues).map((queue) => queue.waitUntilReady()));
   return {
-    async bulk(count, payload) {
+    bulk(count, payload) {
       const job = { name: NOOP, data: payload };
-      let left = count;
-      const lane = async () => {
-        while (left > 0) {
-          const size = Math.min(CHUNK, left);
-          left -= size;
-          await queues[NOOP].addBulk(new Array(size).fill(job));
-        }
-      };
-      await Promise.all(Array.from({ length: LANES }, lane));
+      return inLanes(count, BULK, (size) => queues[NOOP].addBulk(new Array(size).fill(job)));
     },
     single: (payload) => queues[NOOP].add(NOOP, payload),
     pickup: (at) => queues[PICKUP].add(PICKUP, { at }),
@@ -58,12 +50,12 @@ export async function openClient(url) {
 
 export async function openWorker(url, { concurrency, onNoop, onPickup }) {
   const connection = connect(url);
-  const open = (name, act) => {
-    const work = async ({ data }) => {
-      act(data);
+  const open = (name, onJob) => {
+    const handler = async ({ data }) => {
+      onJob(data);
       return { ok: true };
     };
-    const worker = new Worker(name, work, { connection, concurrency });
+    const worker = new Worker(name, handler, { connection, concurrency });
     worker.on('error', (error) => console.error(error.message));
     return worker;
   };

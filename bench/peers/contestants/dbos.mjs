@@ -4,42 +4,42 @@ import { randomUUID } from 'node:crypto';
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import { enqueueWorkflows, prepareEnqueuedWorkflow } from '@dbos-inc/dbos-sdk/eventreceiver';
 import pg from 'pg';
+import { PAYLOAD } from '../workloads.mjs';
+import { inLanes } from './lanes.mjs';
 
 export const about = {
   name: 'DBOS',
   package: '@dbos-inc/dbos-sdk',
   store: 'postgres',
   settings:
-    'a job is a workflow without steps; bulk and starts by enqueueWorkflows, the batch call of its event receivers, in 2 lanes of 500; ' +
-    'single by DBOSClient.enqueue; a queue with workerConcurrency, polled every millisecond, and one without limit for sleepers, polled ' +
-    'every 20 ms; steps by DBOS.runStep, side by side under Promise.all, the fan-out too; plain JSON as serializer; no logging, no ' +
+    'a job is a workflow without steps; bulk and starts with enqueueWorkflows, the batch call of its event receivers, in 2 lanes of 500; ' +
+    'single with DBOSClient.enqueue; a queue with workerConcurrency, polled every millisecond, and one without limit for sleepers, polled ' +
+    'every 20 ms; steps with DBOS.runStep, parallel ones and the fan-out with Promise.all; plain JSON as serializer; no logging, no ' +
     'tracing; 20 connections for the client, 20 per worker',
   can: ['bulk', 'single', 'drain', 'pickup', 'steps5', 'steps20', 'parallel10', 'sleepers', 'loop', 'fanout'],
 };
 
 const LOOP = Number(process.env.BENCH_LOOP ?? 10_000);
 const FANOUT = Number(process.env.BENCH_FANOUT ?? 10_000);
-const CHUNK = 500;
-const LANES = 2;
+const BULK = { lanes: 2, chunk: 500 };
 const CONNECTIONS = 20;
 const APPLICATION = 'bench';
-const PAYLOAD = { order: 'b3f1c2d4-0000-4000-8000-1234567890ab', amount: 1999, currency: 'EUR', note: 'thank you' };
 
-// A sleeper keeps its place in the queue while it sleeps, so sleepers have one where places are not counted.
+// A sleeping workflow counts towards the concurrency of its queue, so sleepers have a queue without a limit.
 const JOBS = { name: 'jobs', options: { minPollingIntervalMs: 1 } };
 const SLEEPERS = { name: 'sleepers', options: { minPollingIntervalMs: 20 } };
 const queueOf = (kind) => (kind === 'sleepers' ? SLEEPERS.name : JOBS.name);
 
 const silence = () => undefined;
 const logger = { debug: silence, info: silence, warn: silence, error: (entry) => console.error(entry) };
-// Cheaper than its own, which keeps what JSON cannot tell apart.
+// Cheaper than its own, which preserves values that JSON cannot.
 const serializer = {
   name: () => 'plain_json',
   stringify: (value) => JSON.stringify(value ?? null),
   parse: (text) => (text == null ? null : JSON.parse(text)),
 };
 
-// Workflows are registered once per process, before it is known whom they report to.
+// Workflows are registered once per process, before the callbacks are known.
 let report = { onNoop: silence, onPickup: silence };
 
 const noop = async () => {
@@ -51,7 +51,7 @@ const sequence = (count) => async () => {
   for (let n = 0; n < count; n++) await step();
   return { ok: true };
 };
-const together = (count) => async () => {
+const parallel = (count) => async () => {
   await Promise.all(Array.from({ length: count }, step));
   return { ok: true };
 };
@@ -63,19 +63,19 @@ const WORKFLOWS = {
   },
   steps5: sequence(5),
   steps20: sequence(20),
-  parallel10: together(10),
+  parallel10: parallel(10),
   async sleepers() {
     await DBOS.sleep(1_000);
     return { ok: true };
   },
   loop: sequence(LOOP),
-  fanout: together(FANOUT),
+  fanout: parallel(FANOUT),
 };
 const registered = Object.fromEntries(
   Object.entries(WORKFLOWS).map(([name, workflow]) => [name, DBOS.registerWorkflow(workflow, { name })]),
 );
 
-// A partial index of DBOS leads to these.
+// Uses a partial index of DBOS.
 const UNFINISHED = `SELECT count(*)::integer AS n FROM dbos.workflow_status
   WHERE queue_name = $1 AND status IN ('ENQUEUED', 'PENDING') AND name = $2`;
 
@@ -96,23 +96,16 @@ const connect = (url, systemDatabasePoolSize) =>
   DBOSClient.create({ systemDatabaseUrl: url, systemDatabasePoolSize, applicationName: APPLICATION, logger, serializer });
 
 export async function openClient(url) {
-  // The batch call needs a launched DBOS; this one listens to no queue and runs nothing.
+  // The batch call needs a launched DBOS; this one listens to no queue and runs no workflows.
   await launch(url, { executorID: `client-${process.pid}`, listenQueues: [], systemDatabasePoolSize: 4 });
   const client = await connect(url, CONNECTIONS);
   const reader = new pg.Client({ connectionString: url });
   await reader.connect();
-  const enqueueMany = async (kind, count, payload) => {
-    let left = count;
-    const lane = async () => {
-      while (left > 0) {
-        const size = Math.min(CHUNK, left);
-        left -= size;
-        const make = () => prepareEnqueuedWorkflow(registered[kind], [payload], { queueName: queueOf(kind), workflowID: randomUUID() });
-        await enqueueWorkflows(await Promise.all(Array.from({ length: size }, make)));
-      }
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-  };
+  const enqueueMany = (kind, count, payload) =>
+    inLanes(count, BULK, async (size) => {
+      const make = () => prepareEnqueuedWorkflow(registered[kind], [payload], { queueName: queueOf(kind), workflowID: randomUUID() });
+      await enqueueWorkflows(await Promise.all(Array.from({ length: size }, make)));
+    });
   return {
     bulk: (count, payload) => enqueueMany('noop', count, payload),
     single: (payload) => client.enqueue({ queueName: JOBS.name, workflowName: 'noop' }, payload),
@@ -132,12 +125,12 @@ export async function openClient(url) {
 
 export async function openWorker(url, { concurrency, onNoop, onPickup }) {
   report = { onNoop, onPickup };
-  // Before the launch, so that the queues are polled from the first moment.
+  // Before the launch, so that the queues are polled from the start.
   const client = await connect(url, 1);
   await client.registerQueue(JOBS.name, { ...JOBS.options, workerConcurrency: concurrency });
   await client.registerQueue(SLEEPERS.name, SLEEPERS.options);
   await client.destroy();
-  // Each worker under its own name: DBOS takes the running workflows of its own name for those of a crash and enqueues them again.
+  // Each worker has its own name: DBOS treats running workflows of its own name as left by a crash and enqueues them again.
   await launch(url, { executorID: `worker-${process.pid}`, systemDatabasePoolSize: CONNECTIONS });
   return { close: () => DBOS.shutdown() };
 }

@@ -1,6 +1,8 @@
 // Graphile Worker as a contestant: jobs fetched into a local queue, completions written in batches.
 
-// Else it formats a line for every job that succeeds; it reads this when it is loaded.
+import { inLanes } from './lanes.mjs';
+
+// Otherwise it formats a line for every job that succeeds. It reads this variable when it is loaded.
 process.env.NO_LOG_SUCCESS = '1';
 const { Logger, makeWorkerUtils, run, runMigrations } = await import('graphile-worker');
 
@@ -9,24 +11,23 @@ export const about = {
   package: 'graphile-worker',
   store: 'postgres',
   settings:
-    'bulk by the SQL function add_jobs in 2 lanes of 1,000 jobs, single by addJob; concurrentJobs, localQueue.size of 4 × the ' +
-    'concurrency (so many jobs are locked ahead), completeJobBatchDelay 0, failJobBatchDelay 0, no log lines for successes; results ' +
-    'cannot be stored: a job that ended is a row deleted; 20 connections for the client, 10 per worker',
+    'bulk with the SQL function add_jobs in 2 lanes of 1,000 jobs, single with addJob; concurrentJobs, localQueue.size of 4 × the ' +
+    'concurrency (that many jobs are locked ahead), completeJobBatchDelay 0, failJobBatchDelay 0, no log lines for successes; results ' +
+    'cannot be stored: the row of a finished job is deleted; 20 connections for the client, 10 per worker',
   can: ['bulk', 'single', 'drain', 'pickup'],
 };
 
-const CHUNK = 1_000;
-const LANES = 2;
-const AHEAD = 4;
+const BULK = { lanes: 2, chunk: 1_000 };
+const LOCKED_AHEAD = 4;
 
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });
 
-// The jobs that addJobs would send back are not wanted.
+// Not addJobs, which would return all jobs.
 const ADD_JOBS = `SELECT count(*) FROM graphile_worker.add_jobs(
   ARRAY(SELECT json_populate_recordset(NULL::graphile_worker.job_spec, $1::json)))`;
-// From the newest back, because the oldest are done first: what is left is found without a walk over deleted rows.
+// From the newest back, because the oldest are done first: this avoids a scan over deleted rows.
 const UNFINISHED = `SELECT FROM graphile_worker._private_jobs
   WHERE task_id = (SELECT id FROM graphile_worker._private_tasks WHERE identifier = $1) ORDER BY id DESC LIMIT 1`;
 
@@ -38,17 +39,9 @@ export async function openClient(url) {
   const utils = await makeWorkerUtils({ connectionString: url, maxPoolSize: 20, logger });
   const query = (name, text, values) => utils.withPgClient((client) => client.query({ name, text, values }));
   return {
-    async bulk(count, payload) {
+    bulk(count, payload) {
       const spec = { identifier: 'noop', payload };
-      let left = count;
-      const lane = async () => {
-        while (left > 0) {
-          const size = Math.min(CHUNK, left);
-          left -= size;
-          await query('bench_add_jobs', ADD_JOBS, [JSON.stringify(new Array(size).fill(spec))]);
-        }
-      };
-      await Promise.all(Array.from({ length: LANES }, lane));
+      return inLanes(count, BULK, (size) => query('bench_add_jobs', ADD_JOBS, [JSON.stringify(new Array(size).fill(spec))]));
     },
     single: (payload) => utils.addJob('noop', payload),
     pickup: (at) => utils.addJob('pickup', { at }),
@@ -64,7 +57,7 @@ export async function openWorker(url, { concurrency, onNoop, onPickup }) {
         connectionString: url,
         concurrentJobs: concurrency,
         maxPoolSize: 10,
-        localQueue: { size: concurrency * AHEAD },
+        localQueue: { size: concurrency * LOCKED_AHEAD },
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
         logger,

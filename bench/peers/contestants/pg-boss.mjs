@@ -1,25 +1,25 @@
-// pg-boss as a contestant: jobs inserted and settled in batches, NOTIFY where somebody waits for a single job.
+// pg-boss as a contestant: jobs inserted and completed in batches, NOTIFY for the pickup of single jobs.
 
 import { PgBoss } from 'pg-boss';
+import { inLanes } from './lanes.mjs';
 
 export const about = {
   name: 'pg-boss',
   package: 'pg-boss',
   store: 'postgres',
   settings:
-    'bulk by insert() in 2 lanes of 1,000 jobs; work() with 2 loops, batches of half the concurrency, burstWhenBatchFull, perJobResults ' +
-    '(a result per job, stored in one statement); a table per queue (partition: true); pickup by LISTEN/NOTIFY on a queue of its own, ' +
-    'polling at the least interval of 0.5 s behind it; no cron; 20 connections for the client, 10 per worker',
+    'bulk with insert() in 2 lanes of 1,000 jobs; work() with 2 loops, batches of half the concurrency, burstWhenBatchFull, perJobResults ' +
+    '(a result per job, stored in one statement); a table per queue (partition: true); pickup with LISTEN/NOTIFY on a separate queue, with ' +
+    'polling at the shortest interval of 0.5 s as a fallback; no cron; 20 connections for the client, 10 per worker',
   can: ['bulk', 'single', 'drain', 'pickup'],
 };
 
-// Two queues, because NOTIFY makes commits wait for each other: the queue of the masses goes without it.
+// Two queues, because NOTIFY makes commits wait for each other: the queue for bulk work has none.
 const NOOP = 'noop';
 const PICKUP = 'pickup';
-const CHUNK = 1_000;
-const LANES = 2;
+const BULK = { lanes: 2, chunk: 1_000 };
 const LOOPS = 2;
-const LEAST_INTERVAL_SECONDS = 0.5;
+const MIN_INTERVAL_SECONDS = 0.5;
 
 async function start(url, settings) {
   const boss = new PgBoss({ connectionString: url, schedule: false, ...settings });
@@ -44,22 +44,14 @@ export async function openClient(url) {
     return (await db.executeSql(sql, [kind])).rows[0].found;
   };
   return {
-    async bulk(count, payload) {
+    bulk(count, payload) {
       const job = { data: payload };
-      let left = count;
-      const lane = async () => {
-        while (left > 0) {
-          const size = Math.min(CHUNK, left);
-          left -= size;
-          await boss.insert(NOOP, new Array(size).fill(job));
-        }
-      };
-      await Promise.all(Array.from({ length: LANES }, lane));
+      return inLanes(count, BULK, (size) => boss.insert(NOOP, new Array(size).fill(job)));
     },
     single: (payload) => boss.send(NOOP, payload),
     pickup: (at) => boss.send(PICKUP, { at }),
     async unfinished(kind) {
-      // There is an index on jobs that wait, none on those at work: these are only asked for when nothing waits any more.
+      // There is an index for waiting jobs, but none for active ones: these are queried only when no job is waiting.
       if (await isAny(kind, `state < 'active' AND NOT blocked`)) return 1;
       return (await isAny(kind, `state = 'active'`)) ? 1 : 0;
     },
@@ -69,17 +61,17 @@ export async function openClient(url) {
 
 export async function openWorker(url, { concurrency, onNoop, onPickup }) {
   const boss = await start(url, { migrate: false, useListenNotify: true, max: 10 });
-  const handler = (act) => async (jobs) =>
+  const handler = (onJob) => async (jobs) =>
     jobs.map(({ id, data }) => {
-      act(data);
+      onJob(data);
       return { id, status: 'completed', output: { ok: true } };
     });
   const options = {
     perJobResults: true,
-    pollingIntervalSeconds: LEAST_INTERVAL_SECONDS,
-    notifyPollingIntervalSeconds: LEAST_INTERVAL_SECONDS,
+    pollingIntervalSeconds: MIN_INTERVAL_SECONDS,
+    notifyPollingIntervalSeconds: MIN_INTERVAL_SECONDS,
   };
-  // With batches of one there would be no burst, only a job per interval.
+  // With batches of one it would fetch only one job per interval.
   const batches = { batchSize: Math.max(2, Math.ceil(concurrency / LOOPS)), localConcurrency: LOOPS, burstWhenBatchFull: true };
   await boss.work(
     NOOP,

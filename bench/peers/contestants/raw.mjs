@@ -1,4 +1,4 @@
-// The raw limit: our own tables and statements, driven by bare loops without module, engine, VM or user code.
+// The raw limit: our own tables and statements, called by bare loops without module, engine, VM or user code.
 
 import pg from 'pg';
 import {
@@ -24,7 +24,7 @@ export const about = {
 const BATCH = 100;
 const CONNECTIONS = 4;
 const STEPS = { steps5: 5, steps20: 20 };
-// As long as the stored state of the reference order.
+// The size of the stored state of the reference order.
 const SNAPSHOT = JSON.stringify({ state: 'x'.repeat(338) });
 const OUTPUT = '{"ok":true}';
 
@@ -81,24 +81,24 @@ export async function openWorker(url, { concurrency, connections = CONNECTIONS, 
   listener.on('notification', () => wake());
   await listener.query('LISTEN raw_work');
   let running = true;
-  const rest = () =>
+  const untilWoken = () =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, 1_000);
-      const before = wake;
+      const wakeOthers = wake;
       wake = () => {
         clearTimeout(timer);
-        before();
+        wakeOthers();
         resolve();
       };
     });
 
   const loop = async (link) => {
     while (running) {
-      const began = performance.now();
+      const startedAt = performance.now();
       const claim = await retrying(() => claimWork(link.claim, workerId, newId(), ['default'], BATCH));
-      if (claim.items.length > 0) claims.push(performance.now() - began);
+      if (claim.items.length > 0) claims.push(performance.now() - startedAt);
       if (claim.items.length > 0) await complete(link.commit, workerId, claim, { onNoop, onPickup });
-      if (claim.taken < BATCH && running) await rest();
+      if (claim.taken < BATCH && running) await untilWoken();
     }
   };
   const loops = Array.from({ length: Math.max(1, Math.ceil(concurrency / BATCH)) }, (_, n) => loop(links[n % links.length]));
@@ -125,11 +125,11 @@ async function complete(link, workerId, { claimId, items, now }, { onNoop, onPic
   const results = tasks.map(({ id, bucket, fence, attempts }) => ({ id, bucket, fence, attempts, ...ended }));
   if (runs.length === 0) return void (await retrying(() => commitWork(link, { workerId, tasks: results, turns: [], claims: [claimId] })));
   await loadRuns(link, runs, runs);
-  await walk(link, workerId, runs, { claimId, now, ended, results, onNoop });
+  await runSteps(link, workerId, runs, { claimId, now, ended, results, onNoop });
 }
 
-// The turns of a group of runs, all at the same step: the result of one step, the turn and the next child in one statement.
-async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop }) {
+// Runs a group of workflows step by step: the result of one step, the turn and the next child in one statement.
+async function runSteps(link, workerId, runs, { claimId, now, ended, results, onNoop }) {
   const count = STEPS[runs[0].name];
   let claims = [claimId];
   let tasks = results;
@@ -137,7 +137,7 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
   for (let step = 1; step <= count + 1; step++) {
     const last = step === count + 1;
     const ids = last ? [] : runs.map(({ id }) => `${id}:${step}`);
-    const eager = last ? undefined : { claimId: newId(), ids };
+    const immediate = last ? undefined : { claimId: newId(), ids };
     const turns = runs.map(({ id, bucket, fence: first }, n) =>
       turnCommit({
         ...{ id, bucket, fence: fence ?? first, startedAt: now, keepNotes: 1_000 },
@@ -150,13 +150,13 @@ async function walk(link, workerId, runs, { claimId, now, ended, results, onNoop
           : [{ id: ids[n], type: 'task', targetName: 'noop', queue: 'default', parentId: id, parentCall: step, input: '{"order":7}' }],
       }),
     );
-    const work = { workerId, tasks, turns, claims, immediate: eager, optimistic: true };
+    const work = { workerId, tasks, turns, claims, immediate, optimistic: true };
     ({ fence } = await retrying(() => commitWork(link, work)));
-    claims = eager ? [eager.claimId] : [];
-    const atFence = fence;
+    claims = immediate ? [immediate.claimId] : [];
+    const childFence = fence;
     tasks = runs.map(({ id, bucket }, n) => {
       if (!last) onNoop();
-      return { id: ids[n], bucket, fence: atFence, attempts: 0, parent: { id, bucket, call: step }, ...ended };
+      return { id: ids[n], bucket, fence: childFence, attempts: 0, parent: { id, bucket, call: step }, ...ended };
     });
   }
 }

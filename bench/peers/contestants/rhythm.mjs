@@ -11,7 +11,7 @@ import { UNFINISHED } from './backlog.mjs';
 export const about = {
   name: 'Rhythm',
   store: 'postgres',
-  settings: 'defaults, but for worker.concurrency; bulk by startMany, single by start (starts that come together share a statement)',
+  settings: 'defaults except worker.concurrency; bulk with startMany, single with start (concurrent starts share a statement)',
   can: [
     'bulk',
     'single',
@@ -24,7 +24,7 @@ export const about = {
     'loop',
     'fanout',
     'contend',
-    'beside',
+    'prefill',
     'idle',
     'paced',
   ],
@@ -34,14 +34,14 @@ const LOOP = Number(process.env.BENCH_LOOP ?? 10_000);
 const FANOUT = Number(process.env.BENCH_FANOUT ?? 10_000);
 
 const steps = (count) => `for (let n = 0; n < ${count}; n++) await Task.run('noop', Inputs)\nreturn { ok: true }\n`;
-const together = (count) => `await Promise.all(Array.from({ length: ${count} }, () => Task.run('noop', Inputs)))\nreturn { ok: true }\n`;
+const parallel = (count) => `await Promise.all(Array.from({ length: ${count} }, () => Task.run('noop', Inputs)))\nreturn { ok: true }\n`;
 const FLOWS = {
   steps5: steps(5),
   steps20: steps(20),
-  parallel10: together(10),
+  parallel10: parallel(10),
   sleepers: `await Timer.sleep('1s')\nreturn { ok: true }\n`,
   loop: steps(LOOP),
-  fanout: together(FANOUT),
+  fanout: parallel(FANOUT),
 };
 
 export async function prepare(url) {
@@ -61,7 +61,7 @@ async function boot(url, settings, tasks) {
   return NestFactory.createApplicationContext(module, { logger: ['warn', 'error'], abortOnError: false });
 }
 
-// A decorator without TypeScript: @Task(name) above a method.
+// @Task(name) on each method, without TypeScript.
 function tasksOf(methods) {
   class BenchTasks {}
   for (const [name, method] of Object.entries(methods)) {
@@ -107,15 +107,15 @@ export async function openWorker(url, { concurrency, onNoop, onPickup }) {
   return { close: () => app.close() };
 }
 
-// How long claims took that brought something, as the worker sees it.
+// The duration of claims that were not empty, as the worker sees it.
 const claims = [];
 export const gauges = () => ({ claimMs: claims });
 const { rows } = Link.prototype;
 Link.prototype.rows = async function timed(statement, values) {
   if (!statement.name.startsWith('rhythm_claim_work')) return rows.call(this, statement, values);
-  const began = performance.now();
+  const startedAt = performance.now();
   const found = await rows.call(this, statement, values);
-  if (found.length > 1) claims.push(performance.now() - began);
+  if (found.length > 1) claims.push(performance.now() - startedAt);
   return found;
 };
 

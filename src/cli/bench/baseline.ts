@@ -1,4 +1,4 @@
-// The baseline: claim → complete with the engine's own statements and no code of a user, which is the ceiling.
+// The baseline: claim → complete with the engine's own statements and without user code. It is the upper limit.
 
 import { hostname } from 'node:os';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -22,16 +22,16 @@ import { Progress } from '../progress.js';
 import { enqueue } from './enqueue.js';
 import type { BaselineOptions } from './options.js';
 
-// Statements of several loops are pipelined on each; a loop waits for the database most of its time.
+// Each carries pipelined statements of several loops; a loop waits for the database most of the time.
 const CONNECTIONS = 4;
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
-/** Fills the queue, then drains it. Answers when draining began, by the database's clock. */
+/** Fills the queue, then drains it. Returns when draining started, by the database's clock. */
 export async function runBaseline(store: Store, rows: BenchmarkRows, options: BaselineOptions, context: CliContext): Promise<number> {
   const { concurrency, batch } = options;
   const targets = { task: 'bench', workflow: rows.name };
   const failure = new AbortController();
-  // Other workers give the work of one without a heartbeat to themselves.
+  // Other workers take over the work of a worker without a heartbeat.
   await registerWorker(store.db, {
     workerId: rows.name,
     host: hostname(),
@@ -41,46 +41,46 @@ export async function runBaseline(store: Store, rows: BenchmarkRows, options: Ba
     concurrency,
     codeVersion: DEFAULT_ENGINE_OPTIONS.codeVersion,
   });
-  const heart = setInterval(() => void writeHeartbeat(store.db, rows.name).catch((error) => failure.abort(error)), BEAT_MS);
+  const heartbeat = setInterval(() => void writeHeartbeat(store.db, rows.name).catch((error) => failure.abort(error)), HEARTBEAT_MS);
   const links = Array.from({ length: Math.min(CONNECTIONS, Math.ceil(concurrency / batch)) }, () => store.link());
   try {
     await enqueue(store, rows, options, targets, context.interrupted);
     const limits = [context.interrupted, failure.signal, ...(options.duration === null ? [] : [AbortSignal.timeout(options.duration)])];
     const stop = AbortSignal.any(limits);
     const progress = new Progress(context, 'bench', options.tasks + options.workflows);
-    let begunAt = Number.POSITIVE_INFINITY;
-    const drain = async (link: Link, share: number) => {
+    let startedAt = Number.POSITIVE_INFINITY;
+    const drain = async (link: Link, size: number) => {
       while (!stop.aborted) {
-        const claim = await retrying(() => claimWork(link, rows.name, newId(), rows.queues, share));
-        begunAt = Math.min(begunAt, claim.now);
-        // The queue was filled before: what is left is in other hands.
+        const claim = await retrying(() => claimWork(link, rows.name, newId(), rows.queues, size));
+        startedAt = Math.min(startedAt, claim.now);
+        // The queue was filled before: the other loops have claimed the rest.
         if (claim.items.length === 0) return;
         await complete(link, rows.name, claim, options.workDelayUs);
         progress.add(claim.items.length);
       }
     };
-    const loops = shares(concurrency, batch).map((share, n) =>
-      drain(links[n % links.length]!, share).catch((error) => failure.abort(error)),
+    const loops = claimSizes(concurrency, batch).map((size, n) =>
+      drain(links[n % links.length]!, size).catch((error) => failure.abort(error)),
     );
     await Promise.all(loops);
     progress.end();
     if (failure.signal.aborted) throw failure.signal.reason;
-    return begunAt;
+    return startedAt;
   } finally {
-    clearInterval(heart);
+    clearInterval(heartbeat);
     await Promise.all(links.map((link) => link.close()));
   }
 }
 
-// So many loops that all together hold as many executions as asked for.
-function shares(concurrency: number, batch: number): number[] {
+// One entry per loop; together the loops claim `concurrency` executions.
+function claimSizes(concurrency: number, batch: number): number[] {
   const rest = concurrency % batch;
   return [...Array.from({ length: Math.floor(concurrency / batch) }, () => batch), ...(rest > 0 ? [rest] : [])];
 }
 
 async function complete(link: Link, workerId: string, { claimId, items, now }: Claim, delayUs: number): Promise<void> {
   const runs = items.filter(({ type }) => type === 'workflow');
-  // A worker reads the state of a run before its turn.
+  // As a worker does before a turn.
   if (runs.length > 0) await loadRuns(link, runs, runs);
   if (delayUs > 0) await pause(delayUs / 1_000);
   const ended = { status: 'completed', output: 'null', startedAt: now } as const;
@@ -91,7 +91,7 @@ async function complete(link: Link, workerId: string, { claimId, items, now }: C
   await retrying(() => commitWork(link, { workerId, tasks, turns, claims: [claimId] }));
 }
 
-// Timers of Node are a millisecond coarse; shorter waits give way to other loops until the time has come.
+// Node's timers have a resolution of a millisecond; shorter waits yield to the other loops until the time is over.
 async function pause(ms: number): Promise<void> {
   const until = performance.now() + ms;
   if (ms >= 2) await setTimeout(ms - 1);

@@ -7,17 +7,17 @@ import { setProcessFlags } from '../../config/flags.js';
 import { RhythmModule } from '../../rhythm.module.js';
 import { Task } from '../../tasks/task-decorator.js';
 import { type CliContext, EXIT } from '../command.js';
-import { NotesLogger } from '../notes-logger.js';
+import { StderrLogger } from '../stderr-logger.js';
 
-/** Tasks of the benchmark. */
+/** The tasks of the benchmark. */
 export const BENCH_TASKS = { noop: 'bench-noop', compute: 'bench-compute' } as const;
-/** Steps of its workflow, one after the other. */
+/** The number of sequential steps of its workflow. */
 export const BENCH_STEPS = 5;
 
-// What a worker opens at most: ten of them fit a stock server of 100 connections, with ours.
+// The most that a worker opens: ten workers and this command fit a stock server with 100 connections.
 const CONNECTIONS = 10;
 
-/** Works until the process that started it closes its input, or ends. */
+/** Runs until the process that started it closes its stdin or ends. */
 export async function runBenchProcess(name: string, queues: string[], computeIterations: number, context: CliContext): Promise<number> {
   setProcessFlags({
     options: {
@@ -28,17 +28,17 @@ export async function runBenchProcess(name: string, queues: string[], computeIte
     },
     configPath: context.flags.config?.file,
   });
-  // Ctrl-C reaches the whole group of processes; the one that started this one says when it is over.
+  // Ctrl-C reaches the whole process group; the parent process decides when this one stops.
   context.graceMs = Number.POSITIVE_INFINITY;
-  context.serves = true;
-  const over = once(process.stdin.resume(), 'end');
+  context.runsUntilStopped = true;
+  const closed = once(process.stdin.resume(), 'end');
   const app = await NestFactory.createApplicationContext(benchModule(name, queues[0]!, computeIterations), {
     abortOnError: false,
-    logger: new NotesLogger({ logLevels: ['warn', 'error', 'fatal'], colors: false }),
+    logger: new StderrLogger({ logLevels: ['warn', 'error', 'fatal'], colors: false }),
   });
   try {
-    context.answer({ pid: process.pid, ready: true }, () => context.note('ready'));
-    await over;
+    context.report({ pid: process.pid, ready: true }, () => context.note('ready'));
+    await closed;
     return EXIT.ok;
   } finally {
     await app.close();
@@ -58,7 +58,7 @@ function benchModule(name: string, queue: string, computeIterations: number): Dy
 
     @Task(BENCH_TASKS.compute, { queue })
     compute(): number {
-      // A mixing step that no compiler can leave out, since its result is stored.
+      // The compiler cannot optimise this away, because the result is stored.
       let mixed = 1;
       for (let n = 0; n < computeIterations; n++) mixed = (Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d) + n) | 0;
       return mixed;

@@ -1,19 +1,19 @@
-// Starts the executions of a benchmark in its own queues, tasks and workflows evenly mixed.
+// Inserts the executions of a benchmark in its own queues, tasks and workflows evenly mixed.
 
 import { type BenchmarkRows, insertExecutions, type NewExecution, newId, type Store } from '../../../libs/store/index.js';
 import type { BenchWork } from './options.js';
 
 const BATCH = 500;
 
-/** What the executions are called in this mode. */
+/** The names of the executions in this mode. */
 export interface BenchTargets {
   task: string;
   workflow: string;
-  /** Of the workflow, where it has code. */
+  /** Of the workflow, if it has code. */
   version?: string;
 }
 
-/** Inserts everything, or as much as there is time for; `rows` learns the ids before they are written. */
+/** Inserts everything, or as much as there is time for, and returns the number. `rows` has the range of ids before they are written. */
 export async function enqueue(
   store: Store,
   rows: BenchmarkRows,
@@ -22,7 +22,7 @@ export async function enqueue(
   stop: AbortSignal,
 ): Promise<number> {
   const total = work.tasks + work.workflows;
-  // A JSON text of exactly so many bytes, its quotes included.
+  // JSON of exactly this many bytes, including the quotes.
   const input = JSON.stringify('x'.repeat(work.payloadSize - 2));
   let n = 0;
   while (n < total && !stop.aborted) {

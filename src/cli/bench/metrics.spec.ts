@@ -1,4 +1,4 @@
-// Counts, throughput and percentiles are what the times say, without the warm-up.
+// Counts, throughput and percentiles follow from the timestamps, without the warm-up.
 
 import { describe, expect, it } from '@jest/globals';
 import type { BenchmarkTime } from '../../../libs/store/index.js';
@@ -13,7 +13,7 @@ const task = (createdAt: number, finishedAt: number | null, status = finishedAt 
 
 describe('measure', () => {
   it('leaves out the tenth that completed first, in throughput and in latency', () => {
-    // One every 10 ms after a start that took a whole second; latencies are 1 … 100 ms, the warm-up's 5,000.
+    // One every 10 ms, the first after a second; latencies are 11 … 100 ms, those of the warm-up 5,000.
     const times = Array.from({ length: 100 }, (_, n) => {
       const finishedAt = 1_000 + n * 10;
       return task(n < 10 ? finishedAt - 5_000 : finishedAt - (n + 1), finishedAt);
@@ -29,12 +29,12 @@ describe('measure', () => {
     });
   });
 
-  it('does not credit the rest of a group commit to the time after it', () => {
+  it('does not count the rest of a group commit as done after it', () => {
     const times = [...Array.from({ length: 50 }, () => task(0, 1_000)), ...Array.from({ length: 50 }, () => task(0, 2_000))];
     expect(measure(times, 'task', 0).perSecond).toBe(50);
   });
 
-  it('counts from the beginning when one commit ended everything', () => {
+  it('counts from the start when one commit ended everything', () => {
     expect(measure([task(100, 600), task(100, 600)], 'task', 100).perSecond).toBe(4);
     expect(
       measure(
@@ -45,7 +45,7 @@ describe('measure', () => {
     ).toBe(40);
   });
 
-  it('tells failed and pending from completed, and one type from the other', () => {
+  it('distinguishes failed and pending from completed, and tasks from workflows', () => {
     const times = [task(0, 10), task(0, 10, 'failed'), task(0, 10, 'cancelled'), task(0, null), task(0, null, 'suspended')];
     expect(measure(times, 'task', 0)).toMatchObject({ total: 5, completed: 1, failed: 2, pending: 2 });
     expect(measure(times, 'workflow', 0)).toEqual({

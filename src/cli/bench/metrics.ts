@@ -1,11 +1,11 @@
-// What a benchmark measured, from the database's own times: counts, throughput and latency of tasks and workflows apart.
+// The results of a benchmark, from timestamps of the database: counts, throughput and latency, separately for tasks and workflows.
 
 import type { BenchmarkTime } from '../../../libs/store/index.js';
 
 /** The share of executions that ended first and is left out of throughput and latency. */
 export const WARM_UP = 0.1;
 
-/** How executions of one type fared. */
+/** The results for executions of one type. */
 export interface Measured {
   total: number;
   completed: number;
@@ -13,14 +13,14 @@ export interface Measured {
   pending: number;
   /** Completed per second, after the warm-up; null when nothing completed. */
   perSecond: number | null;
-  /** Completed per second from the beginning of the work to the last completion: lower, as the start is in it. */
+  /** Completed per second from the start of the work to the last completion: lower, because it includes the warm-up. */
   overallPerSecond: number | null;
-  /** Milliseconds from created to completed, after the warm-up. */
+  /** Milliseconds from creation to completion, after the warm-up. */
   latencyMs: { p50: number; p95: number; p99: number } | null;
 }
 
-/** Measures one type; `begunAt` is when the work began, in milliseconds of the database's clock. */
-export function measure(times: readonly BenchmarkTime[], type: BenchmarkTime['type'], begunAt: number): Measured {
+/** Measures one type; `startedAt` is when the work started, in milliseconds of the database's clock. */
+export function measure(times: readonly BenchmarkTime[], type: BenchmarkTime['type'], startedAt: number): Measured {
   const own = times.filter((time) => time.type === type);
   const done = own.filter((time) => time.status === 'completed').sort((a, b) => a.finishedAt! - b.finishedAt!);
   const failed = own.filter(({ status }) => status === 'failed' || status === 'cancelled').length;
@@ -31,16 +31,16 @@ export function measure(times: readonly BenchmarkTime[], type: BenchmarkTime['ty
     .slice(warmUp)
     .map(({ createdAt, finishedAt }) => finishedAt! - createdAt)
     .sort((a, b) => a - b);
-  const overallPerSecond = rate(done.length, begunAt, done.at(-1)!.finishedAt!);
-  // So few that one commit ended them all: then there is no warm-up to tell from the rest.
-  const perSecond = throughput(done, warmUp, begunAt) ?? overallPerSecond;
+  const overallPerSecond = rate(done.length, startedAt, done.at(-1)!.finishedAt!);
+  // If one commit ended them all, there is no warm-up to leave out.
+  const perSecond = throughput(done, warmUp, startedAt) ?? overallPerSecond;
   return { ...counts, perSecond, overallPerSecond, latencyMs: percentiles(latencies) };
 }
 
-// A group commit gives many executions one time: only what ended after the last of the warm-up was done in the time since.
-function throughput(done: readonly BenchmarkTime[], warmUp: number, begunAt: number): number | null {
+// A group commit gives many executions the same time: only those that ended after the last one of the warm-up count.
+function throughput(done: readonly BenchmarkTime[], warmUp: number, startedAt: number): number | null {
   const last = done.at(-1)!.finishedAt!;
-  const from = warmUp === 0 ? begunAt : done[warmUp - 1]!.finishedAt!;
+  const from = warmUp === 0 ? startedAt : done[warmUp - 1]!.finishedAt!;
   return rate(done.filter(({ finishedAt }) => finishedAt! > from).length, from, last);
 }
 
@@ -49,7 +49,7 @@ function rate(n: number, from: number, to: number): number | null {
 }
 
 function percentiles(sorted: readonly number[]): Measured['latencyMs'] {
-  // The nearest rank: a latency that really occurred.
+  // The nearest rank, which is always a measured latency.
   const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1]! * 1_000) / 1_000;
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }

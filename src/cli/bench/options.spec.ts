@@ -1,17 +1,17 @@
-// The flags of `rhythm bench` are read with their defaults, and what makes no sense is refused with the reason.
+// The flags of `rhythm bench`: their defaults, and the errors for invalid ones.
 
 import { describe, expect, it } from '@jest/globals';
 import { readBaseline, readWorkers } from './options.js';
 
-const GIVEN = { workflows: '0', payloadSize: '100' };
+const REQUIRED = { workflows: '0', payloadSize: '100' };
 
 describe('the flags of the benchmark', () => {
   it('have the defaults of each mode', () => {
     const work = { workflows: 0, payloadSize: 100, duration: null };
-    expect(readBaseline(GIVEN)).toEqual({ ...work, tasks: 10_000, concurrency: 1_000, batch: 100, workDelayUs: 0 });
-    expect(readBaseline({ ...GIVEN, concurrency: '7', duration: '30s' })).toMatchObject({ batch: 7, duration: 30_000 });
-    expect(readWorkers(GIVEN)).toEqual({ ...work, tasks: 1_000, workers: 10, computeIterations: 0, queues: ['default'] });
-    expect(readWorkers({ ...GIVEN, queues: 'a, b' })).toMatchObject({ queues: ['a', 'b'] });
+    expect(readBaseline(REQUIRED)).toEqual({ ...work, tasks: 10_000, concurrency: 1_000, batch: 100, workDelayUs: 0 });
+    expect(readBaseline({ ...REQUIRED, concurrency: '7', duration: '30s' })).toMatchObject({ batch: 7, duration: 30_000 });
+    expect(readWorkers(REQUIRED)).toEqual({ ...work, tasks: 1_000, workers: 10, computeIterations: 0, queues: ['default'] });
+    expect(readWorkers({ ...REQUIRED, queues: 'a, b' })).toMatchObject({ queues: ['a', 'b'] });
   });
 
   it.each([
@@ -22,11 +22,11 @@ describe('the flags of the benchmark', () => {
     [{ duration: '0s' }, /--duration: 0 leaves no time to measure/],
     [{ payloadSize: '1' }, /--payload-size: "1" is not a whole number between 2 and 1000000/],
     [{ concurrency: '0' }, /--concurrency: "0" is not a whole number between 1 and 100000/],
-    [{ batch: '20', concurrency: '10' }, /--batch: 20 is more than may be in hand at one time \(--concurrency 10\)/],
+    [{ batch: '20', concurrency: '10' }, /--batch: 20 is more than may be claimed at the same time \(--concurrency 10\)/],
     [{ workDelayUs: '1.5' }, /--work-delay-us: "1.5" is not a whole number/],
     [{ workers: '2' }, /--workers belongs to `rhythm bench worker`/],
-  ])('of the baseline refuse %j', (flags, message) => {
-    expect(() => readBaseline({ ...GIVEN, ...flags })).toThrow(message);
+  ])('of the baseline cannot be %j', (flags, message) => {
+    expect(() => readBaseline({ ...REQUIRED, ...flags })).toThrow(message);
   });
 
   it.each([
@@ -34,9 +34,9 @@ describe('the flags of the benchmark', () => {
     [{ workers: '0' }, /--workers: "0" is not a whole number between 1 and 1000/],
     [{ computeIterations: 'x' }, /--compute-iterations: "x" is not a whole number/],
     [{ queues: 'a,,b' }, /--queues: "a,,b" has an empty name in it/],
-    [{ queues: 'a,a' }, /--queues: "a" is named twice/],
+    [{ queues: 'a,a' }, /--queues: "a" is given twice/],
     [{ queues: 'q'.repeat(101) }, /--queues: "q+…" has 101 characters; the limit is 100/],
-  ])('of worker mode refuse %j', (flags, message) => {
-    expect(() => readWorkers({ ...GIVEN, ...flags })).toThrow(message);
+  ])('of worker mode cannot be %j', (flags, message) => {
+    expect(() => readWorkers({ ...REQUIRED, ...flags })).toThrow(message);
   });
 });

@@ -5,7 +5,7 @@ import { parseDuration } from '../../duration.js';
 import { readInteger } from '../read-number.js';
 import { UsageError } from '../usage-error.js';
 
-/** The flags as they were typed. */
+/** The flags as given. */
 export interface BenchFlags {
   tasks?: string;
   workflows: string;
@@ -24,7 +24,7 @@ export interface BenchWork {
   tasks: number;
   workflows: number;
   payloadSize: number;
-  /** Milliseconds after which it stops; what is unfinished then counts as pending. */
+  /** Milliseconds after which the benchmark stops; what has not ended then counts as pending. */
   duration: number | null;
 }
 
@@ -40,17 +40,17 @@ export interface WorkersOptions extends BenchWork {
   queues: string[];
 }
 
-const MOST = 10_000_000;
+const MAX_EXECUTIONS = 10_000_000;
 const BASELINE_ONLY = { concurrency: '--concurrency', batch: '--batch', workDelayUs: '--work-delay-us' } as const;
 const WORKERS_ONLY = { workers: '--workers', computeIterations: '--compute-iterations', queues: '--queues' } as const;
 
 export function readBaseline(flags: BenchFlags): BaselineOptions {
-  refuse(flags, WORKERS_ONLY, 'belongs to `rhythm bench worker`; the baseline has no worker processes');
+  rejectFlags(flags, WORKERS_ONLY, 'belongs to `rhythm bench worker`; the baseline has no worker processes');
   const concurrency = readInteger(flags.concurrency ?? '1000', '--concurrency', 1, 100_000);
   const batch = readInteger(flags.batch ?? String(Math.min(100, concurrency)), '--batch', 1, 5_000);
   if (batch > concurrency) {
     throw new UsageError(
-      `--batch: ${batch} is more than may be in hand at one time (--concurrency ${concurrency}). Lower it or raise that one.`,
+      `--batch: ${batch} is more than may be claimed at the same time (--concurrency ${concurrency}). Lower --batch or raise --concurrency.`,
     );
   }
   return {
@@ -62,7 +62,7 @@ export function readBaseline(flags: BenchFlags): BaselineOptions {
 }
 
 export function readWorkers(flags: BenchFlags): WorkersOptions {
-  refuse(
+  rejectFlags(
     flags,
     BASELINE_ONLY,
     'belongs to the baseline, `rhythm bench`; worker processes take worker.concurrency and worker.claimBatch from the settings',
@@ -77,8 +77,8 @@ export function readWorkers(flags: BenchFlags): WorkersOptions {
 
 function readWork({ tasks, workflows, payloadSize, duration }: BenchFlags, defaultTasks: string): BenchWork {
   const work = {
-    tasks: readInteger(tasks ?? defaultTasks, '--tasks', 0, MOST),
-    workflows: readInteger(workflows, '--workflows', 0, MOST),
+    tasks: readInteger(tasks ?? defaultTasks, '--tasks', 0, MAX_EXECUTIONS),
+    workflows: readInteger(workflows, '--workflows', 0, MAX_EXECUTIONS),
     payloadSize: readInteger(payloadSize, '--payload-size', 2, 1_000_000),
     duration: duration === undefined ? null : parseDuration(duration, '--duration'),
   };
@@ -91,15 +91,15 @@ function readQueues(text: string): string[] {
   const queues = text.split(',').map((queue) => queue.trim());
   if (queues.includes('')) throw new UsageError(`--queues: "${text}" has an empty name in it.`);
   for (const queue of queues) checkName(queue, '--queues');
-  // Room for the name of the run in front.
+  // Leaves room for the name of the run as a prefix.
   const long = queues.find((queue) => queue.length > 100);
   if (long) throw new UsageError(`--queues: "${long.slice(0, 20)}…" has ${long.length} characters; the limit is 100.`);
-  const twin = queues.find((queue, n) => queues.indexOf(queue) < n);
-  if (twin !== undefined) throw new UsageError(`--queues: "${twin}" is named twice.`);
+  const repeated = queues.find((queue, n) => queues.indexOf(queue) < n);
+  if (repeated !== undefined) throw new UsageError(`--queues: "${repeated}" is given twice.`);
   return queues;
 }
 
-function refuse(flags: BenchFlags, others: Partial<Record<keyof BenchFlags, string>>, why: string): void {
+function rejectFlags(flags: BenchFlags, others: Partial<Record<keyof BenchFlags, string>>, why: string): void {
   for (const [key, flag] of Object.entries(others))
     if (flags[key as keyof BenchFlags] !== undefined) throw new UsageError(`${flag} ${why}.`);
 }

@@ -1,0 +1,47 @@
+// Ratios between paired trials, as a table with one row per number.
+
+import { bootstrapInterval, median } from '../statistics.mjs';
+
+/** The compared numbers, and whether higher or lower is better. */
+const NUMBERS = {
+  perSecond: { title: 'per second', better: 'higher' },
+  p50: { title: 'p50 ms', better: 'lower' },
+  p99: { title: 'p99 ms', better: 'lower' },
+  nodeMicros: { title: 'Node CPU µs each', better: 'lower' },
+  serverMicros: { title: 'PostgreSQL CPU µs each', better: 'lower' },
+  cpuMicros: { title: 'CPU µs each, both', better: 'lower' },
+  walBytes: { title: 'WAL bytes each', better: 'lower' },
+};
+
+/** A row per number that both trials of every pair have: medians, and the median of new ÷ old with its interval. */
+export function ratiosOf(pairs) {
+  const complete = pairs.map((pair) => ({ old: withTotalCpu(pair.old), new: withTotalCpu(pair.new) }));
+  return Object.entries(NUMBERS).flatMap(([name, { title, better }]) => {
+    if (!complete.every((pair) => pair.old[name] > 0 && pair.new[name] > 0)) return [];
+    const ratios = complete.map((pair) => pair.new[name] / pair.old[name]);
+    const [low, high] = bootstrapInterval(ratios);
+    return [
+      {
+        number: title,
+        old: rounded(median(complete.map((pair) => pair.old[name]))),
+        new: rounded(median(complete.map((pair) => pair.new[name]))),
+        'new ÷ old': median(ratios).toFixed(3),
+        '95 % interval': `${low.toFixed(3)} – ${high.toFixed(3)}`,
+        result: verdict(low, high, better),
+      },
+    ];
+  });
+}
+
+function withTotalCpu(numbers) {
+  return { ...numbers, cpuMicros: numbers.nodeMicros + numbers.serverMicros };
+}
+
+function verdict(low, high, better) {
+  if (low <= 1 && high >= 1) return 'no difference found';
+  return low > 1 === (better === 'higher') ? 'better' : 'worse';
+}
+
+function rounded(n) {
+  return n >= 100 ? Math.round(n) : Number(n.toFixed(2));
+}
