@@ -82,6 +82,7 @@ describe('a claim', () => {
       task('with tags', { tags: ['x'], input: '6' }),
       task('run:7', { parentId: 'run', parentCall: 7, input: '7' }),
       task('key:a:b:1:12', { parentId: 'key:a:b:1', parentCall: 12, input: '8' }),
+      task('run:8', { parentId: 'run', input: '8' }),
       task('own name', { parentId: 'run', parentCall: 9, input: '9' }),
     ];
     // A packed one and one that is not, of each kind.

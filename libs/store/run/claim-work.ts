@@ -75,7 +75,7 @@ const MARK = '\x1f';
 const packed = (column: string) => `string_agg(${column}, chr(31))`;
 // Tasks of which nothing is to be said but their id, their name and their input.
 const IS_ORDINARY = `e.type = 'task' AND p.fence IS NOT NULL AND e.attempts = 0 AND e.crashes = 0 AND e.options IS NULL AND e.tags IS NULL AND e.progress IS NULL
-        AND e.cancelled_at IS NULL AND (e.parent_id IS NULL OR e.id = e.parent_id || ':' || e.parent_call) AND strpos(e.id, chr(31)) = 0`;
+        AND e.cancelled_at IS NULL AND (e.parent_id IS NULL OR (e.id = e.parent_id || ':' || e.parent_call) IS TRUE) AND strpos(e.id, chr(31)) = 0`;
 
 // Deleting queue rows and one lease row per batch: 48–57k tasks/s at batch 100 and 410–680 WAL bytes per task, compared with
 // 27–39k and twice the WAL for status updates. Rows are deleted by ctid: they are locked here and never updated, so it cannot move. Executions
@@ -114,7 +114,7 @@ export const claimStatement = (name: string, pick: string, more = '', lanes = 'f
     FROM items WHERE ordinary GROUP BY target_name, queue, rank, parent_id IS NOT NULL
   UNION ALL
   SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more
-    FROM items WHERE NOT ordinary`,
+    FROM items WHERE ordinary IS NOT TRUE`,
   );
 const HAS_LANES = `EXISTS (SELECT 1 FROM unnest($3::text[]) AS q(name), LATERAL (SELECT 1 FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > '' LIMIT 1) o)`;
 const CLAIM = claimStatement('claim_work', HEAD, '', HAS_LANES);
