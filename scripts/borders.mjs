@@ -13,7 +13,7 @@ const FOLDERS = {
   events: [],
   flows: ['config', 'database'],
   tasks: ['config'],
-  execution: ['config', 'database', 'flows', 'tasks'],
+  execution: ['config', 'database', 'events', 'flows', 'tasks'],
   signal: ['config', 'database', 'events'],
   scheduler: ['execution'],
   boot: ['config', 'database', 'flows', 'tasks'],

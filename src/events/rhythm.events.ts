@@ -5,7 +5,7 @@ import { EngineEvents } from '../../libs/engine/index.js';
 
 /**
  * The events of this process: `events.subscribe(['finished'], ({ name, status }) => …)`. A process with the role "api" runs no
- * work, so the only event there is `signal-sent`.
+ * work, so the only events there are `signal-sent` and the `finished` of tasks that it completes from outside.
  *
  * @publicApi
  */

@@ -7,6 +7,7 @@ import { checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { CompletionBusyError, CompletionTokenError } from '../errors.js';
+import { RhythmEvents } from '../events/rhythm.events.js';
 import { RHYTHM_SETTINGS } from '../module-options.js';
 
 /** The error of a task that is ended as failed from outside. */
@@ -36,6 +37,7 @@ export class CompletionService {
 
   constructor(
     database: DatabaseHost,
+    private readonly events: RhythmEvents,
     @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
   ) {
     this.store = database.store;
@@ -78,7 +80,14 @@ export class CompletionService {
     if (!tasks[0]) return false;
     this.store.hints.hint('ended', id);
     if (parent) this.store.hints.hint('work', (await getExecution(this.store.db, parent.id))?.queue ?? 'default');
+    this.reportEnd(target, end.status);
     return true;
+  }
+
+  private reportEnd({ id, name, queue, parentId, attempts, runningMs }: TokenTarget, status: 'completed' | 'failed'): void {
+    if (!this.events.hasListeners('finished')) return;
+    const facts = { executionId: id, name, kind: 'task' as const, queue, version: null, parentId };
+    this.events.emit({ type: 'finished', ...facts, status, attempts: attempts + 1, durationMs: runningMs });
   }
 }
 

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
-import { Task, type TaskContext } from '../../src/index.js';
+import { RhythmEvents, Task, type TaskContext } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
@@ -45,6 +45,16 @@ describe('a task that is completed from outside', () => {
     await app.completions.complete(token, { ref: 7 });
     expect(await app.executions.result(id, { timeout: '10s' })).toEqual({ ref: 7 });
     await expect(app.completions.complete(token, { ref: 8 })).rejects.toMatchObject({ code: 'RHYTHM_COMPLETION_TOKEN' });
+  });
+
+  it('is reported as finished by the process that completed it', async () => {
+    const finished: unknown[] = [];
+    const unsubscribe = app.app.get(RhythmEvents).subscribe(['finished'], (event) => finished.push(event));
+    const { id, token } = await startAndGetToken('partner');
+    await app.completions.fail(token, { message: 'no' });
+    unsubscribe();
+    const facts = { executionId: `${id}:1`, name: 'call-partner', kind: 'task', queue: 'default', version: null, parentId: id };
+    expect(finished[0]).toEqual({ type: 'finished', ...facts, status: 'failed', attempts: 1, durationMs: expect.any(Number) });
   });
 
   it('is completed by only one of two calls at the same time', async () => {
