@@ -25,8 +25,8 @@ describe('statistics', () => {
 });
 
 describe('the ratios of paired trials', () => {
-  const pairs = (factor: number) =>
-    [10, 11, 12, 13].map((n) => ({
+  const pairs = (factor: number, count = 6) =>
+    [10, 11, 12, 13, 14, 15].slice(0, count).map((n) => ({
       old: { perSecond: n, nodeMicros: n, serverMicros: 1, p50: undefined },
       new: { perSecond: n * factor, nodeMicros: n * factor, serverMicros: 1, p50: undefined },
     }));
@@ -44,6 +44,10 @@ describe('the ratios of paired trials', () => {
     const results = (factor: number) => ratiosOf(pairs(factor)).map(({ result }: { result: string }) => result);
     expect(results(2)).toEqual(['better', 'worse', 'no difference found', 'worse']);
     expect(results(0.5)).toEqual(['worse', 'better', 'no difference found', 'better']);
-    expect(ratiosOf(pairs(2))[0]).toMatchObject({ old: 11.5, new: 23, 'new ÷ old': '2.000', '95 % interval': '2.000 – 2.000' });
+    expect(ratiosOf(pairs(2))[0]).toMatchObject({ old: 12.5, new: 25, 'new ÷ old': '2.000', '95 % interval': '2.000 – 2.000' });
+  });
+
+  it('have no result with fewer than six pairs', () => {
+    expect(ratiosOf(pairs(2, 5))[0]).toMatchObject({ 'new ÷ old': '2.000', result: 'too few pairs' });
   });
 });

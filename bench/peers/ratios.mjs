@@ -13,6 +13,9 @@ const NUMBERS = {
   walBytes: { title: 'WAL bytes each', better: 'lower' },
 };
 
+// With fewer pairs, no 95 % interval of a median exists: all pairs differ in the same direction too often by chance.
+const MIN_PAIRS = 6;
+
 /** A row per number that both trials of every pair have: medians, and the median of new ÷ old with its interval. */
 export function ratiosOf(pairs) {
   const complete = pairs.map((pair) => ({ old: withTotalCpu(pair.old), new: withTotalCpu(pair.new) }));
@@ -27,7 +30,7 @@ export function ratiosOf(pairs) {
         new: rounded(median(complete.map((pair) => pair.new[name]))),
         'new ÷ old': median(ratios).toFixed(3),
         '95 % interval': `${low.toFixed(3)} – ${high.toFixed(3)}`,
-        result: verdict(low, high, better),
+        result: ratios.length < MIN_PAIRS ? 'too few pairs' : resultOf(low, high, better),
       },
     ];
   });
@@ -37,7 +40,7 @@ function withTotalCpu(numbers) {
   return { ...numbers, cpuMicros: numbers.nodeMicros + numbers.serverMicros };
 }
 
-function verdict(low, high, better) {
+function resultOf(low, high, better) {
   if (low <= 1 && high >= 1) return 'no difference found';
   return low > 1 === (better === 'higher') ? 'better' : 'worse';
 }

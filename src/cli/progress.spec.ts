@@ -4,11 +4,11 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { CliContext } from './command.js';
 import { Progress } from './progress.js';
 
-function progressIn(live: boolean) {
+function progressWith(errIsTty: boolean) {
   const drawn: string[] = [];
   const noted: string[] = [];
   const context = {
-    terminal: { liveNotes: live },
+    terminal: { errIsTty },
     redraw: (text: string) => drawn.push(text),
     note: (text: string) => noted.push(text),
   } as unknown as CliContext;
@@ -19,7 +19,7 @@ describe('progress', () => {
   it('draws a bar with its numbers and an estimate at most ten times a second, and removes it at the end', () => {
     jest.useFakeTimers();
     try {
-      const { drawn, progress } = progressIn(true);
+      const { drawn, progress } = progressWith(true);
       progress.add(50);
       expect(drawn).toEqual([]);
       jest.advanceTimersByTime(1_000);
@@ -38,7 +38,7 @@ describe('progress', () => {
   it('writes a line every few seconds outside a terminal', () => {
     jest.useFakeTimers();
     try {
-      const { drawn, noted, progress } = progressIn(false);
+      const { drawn, noted, progress } = progressWith(false);
       for (let second = 0; second < 11; second++) {
         jest.advanceTimersByTime(1_000);
         progress.add(20);

@@ -25,16 +25,16 @@ export class Progress {
   add(n: number): void {
     this.done += n;
     const now = performance.now();
-    const live = this.context.terminal.liveNotes;
-    if (now - this.drawnAt < (live ? REDRAW_MS : LINE_MS)) return;
+    const { errIsTty } = this.context.terminal;
+    if (now - this.drawnAt < (errIsTty ? REDRAW_MS : LINE_MS)) return;
     this.drawnAt = now;
-    if (live) this.context.redraw(this.text());
+    if (errIsTty) this.context.redraw(this.text());
     else this.context.note(this.text());
   }
 
   /** Removes the bar. */
   end(): void {
-    if (this.context.terminal.liveNotes) this.context.redraw('');
+    if (this.context.terminal.errIsTty) this.context.redraw('');
   }
 
   /** `cleanup  ████░░░░  1,200 of 4,000  30%  2m left` */

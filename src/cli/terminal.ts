@@ -16,9 +16,9 @@ export interface Terminal {
   readonly columns: number | undefined;
   readonly colours: ReturnType<typeof pc.createColors>;
   /** Stdout is a terminal. */
-  readonly live: boolean;
+  readonly outIsTty: boolean;
   /** Stderr is a terminal, so progress can be redrawn. */
-  readonly liveNotes: boolean;
+  readonly errIsTty: boolean;
   /** Questions can be asked. */
   readonly canAsk: boolean;
 }
@@ -27,15 +27,15 @@ type MaybeTty = { isTTY?: boolean; columns?: number };
 
 /** Inspects the streams; `COLUMNS`, `NO_COLOR` and `FORCE_COLOR` have their usual meaning. */
 export function terminalOf({ out, err, in: input, env = process.env }: CliStreams): Terminal {
-  const live = (out as MaybeTty).isTTY === true;
-  const liveNotes = (err as MaybeTty).isTTY === true;
+  const outIsTty = (out as MaybeTty).isTTY === true;
+  const errIsTty = (err as MaybeTty).isTTY === true;
   const wanted = /^\d+$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined;
-  const colourful = env.NO_COLOR ? false : env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : live && env.TERM !== 'dumb';
+  const colourful = env.NO_COLOR ? false : env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : outIsTty && env.TERM !== 'dumb';
   return {
-    columns: wanted ?? (live ? (out as MaybeTty).columns || 80 : undefined),
+    columns: wanted ?? (outIsTty ? (out as MaybeTty).columns || 80 : undefined),
     colours: pc.createColors(colourful),
-    live,
-    liveNotes,
-    canAsk: liveNotes && (input as MaybeTty | undefined)?.isTTY === true,
+    outIsTty,
+    errIsTty,
+    canAsk: errIsTty && (input as MaybeTty | undefined)?.isTTY === true,
   };
 }

@@ -13,7 +13,7 @@ const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 export async function watching(context: CliContext, watch: string | boolean | undefined, show: () => Promise<boolean>): Promise<void> {
   const everyMs = watch === undefined ? 0 : parseDuration(watch === true ? '2s' : watch, '--watch');
   for (let first = true; ; first = false) {
-    if (watch && context.terminal.live && !context.flags.json) context.print(CLEAR);
+    if (watch && context.terminal.outIsTty && !context.flags.json) context.print(CLEAR);
     else if (!first && !context.flags.json) context.print('');
     const done = await show();
     if (!watch || done) return;

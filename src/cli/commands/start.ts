@@ -30,7 +30,7 @@ export const startCommand: CliCommand = (program, context) => {
     .option('--input <json>', 'its input; @file reads a file')
     .option('--id <id>', 'your own id; a second start with the same id and input returns the same run')
     .option('--key <key>', 'an idempotency key; like --id, but unique per name only')
-    .addOption(new Option('--type <type>', 'what the name stands for; needed to start a task').choices(['workflow', 'task']))
+    .addOption(new Option('--type <type>', 'what the name refers to; needed to start a task').choices(['workflow', 'task']))
     .option('--queue <queue>', 'the queue to put it in')
     .option('--priority <n>', 'higher runs first; -32768 to 32767')
     .option('--delay <duration>', 'start this much later: 30s, 24h, …')
