@@ -55,6 +55,11 @@ export const RHYTHM_NAME: unique symbol = Symbol.for('rhythm:name') as never;
 /** Token of the options of a `forFeature` call. */
 export const RHYTHM_FEATURE: unique symbol = Symbol.for('rhythm:feature') as never;
 
+/**
+ * Token of the module's own SchedulerRegistry. Under its class `app.get(SchedulerRegistry)` could return it in place of the app's.
+ */
+export const RHYTHM_SCHEDULER_REGISTRY: unique symbol = Symbol.for('rhythm:scheduler-registry') as never;
+
 /** Makes the options of `RhythmModule.forRootAsync({ useClass })` or `({ useExisting })`. */
 export interface RhythmOptionsFactory {
   createRhythmOptions(): RhythmModuleOptions | Promise<RhythmModuleOptions>;

@@ -71,17 +71,17 @@ export type EngineEvent =
   | { type: 'problem'; where: string; error: unknown };
 
 export type EngineEventType = EngineEvent['type'];
-type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { type: Type }>) => void;
+type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { type: Type }>) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: a listener is called only with events of the types it subscribed to
-type AnyListener = (event: any) => void;
+type AnyListener = (event: any) => unknown;
 
-/** The stream. An error that a listener throws is reported as a problem; the others are called anyway. */
+/** The stream. An error that a listener throws, or its promise is rejected with, is reported as a problem; the others are called anyway. */
 export class EngineEvents {
   private readonly listeners = new Map<EngineEventType, Set<AnyListener>>();
   private readonly every = new Set<AnyListener>();
 
   /** Calls back for these types of events, or for all of them. Returns the function that ends it. */
-  subscribe(listener: (event: EngineEvent) => void): () => void;
+  subscribe(listener: (event: EngineEvent) => unknown): () => void;
   subscribe<Type extends EngineEventType>(types: readonly Type[], listener: Listener<Type>): () => void;
   subscribe(...given: [AnyListener] | [readonly EngineEventType[], AnyListener]): () => void {
     const listener = given[given.length - 1] as AnyListener;
@@ -110,9 +110,14 @@ export class EngineEvents {
 
   private call(listener: AnyListener, event: EngineEvent): void {
     try {
-      listener(event);
+      const returned = listener(event);
+      if (returned instanceof Promise) returned.catch((error) => this.failed(event, error));
     } catch (error) {
-      if (event.type !== 'problem') this.emit({ type: 'problem', where: 'a listener of the engine events', error });
+      this.failed(event, error);
     }
+  }
+
+  private failed(event: EngineEvent, error: unknown): void {
+    if (event.type !== 'problem') this.emit({ type: 'problem', where: 'a listener of the engine events', error });
   }
 }

@@ -49,8 +49,13 @@ describe('a payload', () => {
   it('refuses at once what is small in memory and endless as text, because its parts are shared', () => {
     let shared: unknown = 1;
     for (let i = 0; i < 19; i++) shared = [shared, shared];
-    expect(() => text(shared)).toThrow('input is more than 1000 bytes as JSON; the limit is 1000 (limits.payloadBytes).');
-    expect(() => text(new Array(1_000_000_000))).toThrow(/more than 1000 bytes/);
+    expect(() => text(shared)).toThrow(/^input is more than 8000 bytes as JSON; the limit is 1000/);
+    expect(() => text(new Array(1_000_000_000))).toThrow(/more than 8000 bytes/);
+    expect(() => text(new Array(2_000).fill('x'.repeat(1_000_000)))).toThrow(/more than 8000 bytes/);
+    class Money {}
+    let written: unknown = new Money();
+    for (let i = 0; i < 19; i++) written = [written, written];
+    expect(() => text(written)).toThrow(/more than 8000 bytes/);
   });
 
   it('is written as its own toJSON says, and checked as that', () => {

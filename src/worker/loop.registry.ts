@@ -1,9 +1,10 @@
 // Lists the loops of the worker in the SchedulerRegistry of `@nestjs/schedule`, as intervals, while they run.
 
-import { Injectable } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { Inject, Injectable } from '@nestjs/common';
+import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { LoopStatus } from '../../libs/engine/index.js';
 import { RhythmEvents } from '../events/rhythm.events.js';
+import { RHYTHM_SCHEDULER_REGISTRY } from '../module-options.js';
 
 /**
  * An entry is added when its loop starts and removed when it has ended. It is the loop's status and not a timer of Node: a loop sets
@@ -13,7 +14,7 @@ import { RhythmEvents } from '../events/rhythm.events.js';
 export class LoopRegistry {
   constructor(
     private readonly events: RhythmEvents,
-    private readonly registry: SchedulerRegistry,
+    @Inject(RHYTHM_SCHEDULER_REGISTRY) private readonly registry: SchedulerRegistry,
   ) {}
 
   /** Follows the loops that start from now on. */

@@ -1,9 +1,10 @@
 // Looks once a minute for work that waits in a queue without a worker, and logs a warning once per queue.
 
-import { Injectable, Logger } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { SchedulerRegistry } from '@nestjs/schedule';
 import { readQueues } from '../../libs/store/index.js';
 import { DatabaseHost } from '../database/database.host.js';
+import { RHYTHM_SCHEDULER_REGISTRY } from '../module-options.js';
 import { listNames } from '../nearest.js';
 
 const EVERY_MS = 60_000;
@@ -17,7 +18,7 @@ export class QueueWatch {
 
   constructor(
     private readonly database: DatabaseHost,
-    private readonly registry: SchedulerRegistry,
+    @Inject(RHYTHM_SCHEDULER_REGISTRY) private readonly registry: SchedulerRegistry,
   ) {}
 
   start(): void {

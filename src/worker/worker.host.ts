@@ -1,7 +1,7 @@
 // Runs the engine: starts it when every module is ready, stops it before any module is torn down.
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import type { SchedulerRegistry } from '@nestjs/schedule';
 import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
 import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
@@ -10,7 +10,7 @@ import type { RhythmSettings } from '../config/schema.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { RhythmEvents } from '../events/rhythm.events.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
+import { RHYTHM_OPTIONS, RHYTHM_SCHEDULER_REGISTRY, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import { LoopRegistry } from './loop.registry.js';
 import { QueueWatch } from './queue.watch.js';
@@ -36,7 +36,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly loops: LoopRegistry,
     private readonly watch: QueueWatch,
     /** The periodic work of this process, as intervals: `rhythm:claim`, `rhythm:timers`, `rhythm:heartbeat`, … Private to this module. */
-    readonly schedulerRegistry: SchedulerRegistry,
+    @Inject(RHYTHM_SCHEDULER_REGISTRY) readonly schedulerRegistry: SchedulerRegistry,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {

@@ -1,7 +1,8 @@
 // Completion, cancel and time limit race for the end of an execution: each execution ends once.
 
-import { describe, expect, it } from '@jest/globals';
-import { ANY, requestCancel, Store, sql } from '../../libs/store/index.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Engine } from '../../libs/engine/index.js';
+import { ANY, lockOverdue, readOverdue, requestCancel, Store, sql } from '../../libs/store/index.js';
 import { waitFor } from '../support/index.js';
 import { useHarness } from './engine-spec.js';
 import type { Harness } from './harness.js';
@@ -84,32 +85,78 @@ describe('complete, cancel and timeout', () => {
     for (const id of ids) expectConsistent(await harness.ended(id), 'done');
   });
 
-  it('end a run that is never at rest at its time limit', async () => {
-    const busy = `for (;;) await Task.run('noop')`;
-    const harness = await kit.open({ flows: { busy }, tasks: { noop: () => 1 }, engine: { maxSteps: 100 } });
-    let moved = 0;
-    const fenceOf = async () =>
-      (await harness.query<{ fence: string }>('SELECT fence FROM rhythm.executions WHERE parent_id IS NULL'))[0].fence;
-    // Each time the passed limit has been read, the run moves before anything is done about it.
-    const store = await Store.open({
-      url: kit.url,
-      schema: kit.schema,
-      autoMigrate: false,
-      intercept: async (statement, run) => {
-        const rows = await run();
-        if (statement !== 'rhythm_read_overdue') return rows;
-        const before = await fenceOf();
-        await waitFor('the run to move', async () => (await fenceOf()) !== before);
-        moved++;
-        return rows;
-      },
+  describe('a time limit, when the run moves each time after the limit was read,', () => {
+    let stores: Store[] = [];
+    afterEach(async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      stores = [];
     });
-    const engine = await harness.engine({}, store);
-    const id = await harness.start('busy', undefined, { options: { totalTimeoutMs: 100 } });
-    expect(await harness.ended(id)).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
-    expect(moved).toBeGreaterThan(0);
-    await engine.stop();
-    await store.close();
+    const running = async (harness: Harness) =>
+      (
+        await harness.query<{ fence: string; cancelled_at: Date | null }>(
+          'SELECT fence, cancelled_at FROM rhythm.executions WHERE parent_id IS NULL',
+        )
+      )[0];
+
+    /** An engine that does this whenever it has read the time limits that have passed. */
+    async function engineThat(harness: Harness, afterRead: () => Promise<void>): Promise<Engine> {
+      const store = await Store.open({
+        url: kit.url,
+        schema: kit.schema,
+        autoMigrate: false,
+        intercept: async (statement, run) => {
+          const rows = await run();
+          if (statement === 'rhythm_read_overdue') await afterRead();
+          return rows;
+        },
+      });
+      stores.push(store);
+      return harness.engine({}, store);
+    }
+
+    it('ends it all the same', async () => {
+      const harness = await kit.open({
+        flows: { busy: `for (;;) await Task.run('noop')` },
+        tasks: { noop: () => 1 },
+        engine: { maxSteps: 100 },
+      });
+      let moved = 0;
+      const engine = await engineThat(harness, async () => {
+        const { fence } = await running(harness);
+        await waitFor('the run to move', async () => (await running(harness)).fence !== fence);
+        moved++;
+      });
+      const id = await harness.start('busy', undefined, { options: { totalTimeoutMs: 100 } });
+      expect(await harness.ended(id)).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
+      expect(moved).toBeGreaterThan(0);
+      await engine.stop();
+    });
+
+    it('reports the end that was written', async () => {
+      const stubborn = `try { for (;;) await Task.run('noop') } finally { for (;;) await Task.run('noop') }`;
+      const harness = await kit.open({ flows: { stubborn }, tasks: { noop: () => 1 }, engine: { maxSteps: 100, cancelGraceMs: 60_000 } });
+      const engine = await engineThat(harness, async () => {
+        await requestCancel(harness.store.db, [id]);
+        harness.store.hints.hint('work', 'default');
+        await waitFor('the cancel to be applied', async () => (await running(harness)).cancelled_at !== null);
+      });
+      const id = await harness.start('stubborn', undefined, { options: { totalTimeoutMs: 300 } });
+      expect(await harness.ended(id)).toMatchObject({ status: 'cancelled' });
+      await engine.stop();
+      const ends = harness.events.filter((event) => event.type === 'finished' && event.executionId === id);
+      expect(ends).toEqual([expect.objectContaining({ status: 'cancelled' })]);
+    });
+
+    it('waits for no start in an open transaction of a caller that found the run', async () => {
+      const harness = await kit.open({ flows: { rests: `await Signal.when('never')` }, tasks: {} });
+      const id = await harness.start('rests', undefined, { id: 'named', options: { totalTimeoutMs: 100 } });
+      await waitFor('the limit to pass', async () => (await harness.count('scheduled_queue', 'due_at < now()')) === 1);
+      const [limit] = await readOverdue(harness.store.db, 1);
+      await harness.store.db.transaction(async (caller) => {
+        await caller.rows(sql('spec_hold', 'SELECT FROM rhythm.executions WHERE id = $1 FOR KEY SHARE'), [id]);
+        await harness.store.db.transaction(async (tx) => expect(await lockOverdue(tx, limit)).toMatchObject({ id, kind: 'deadline' }));
+      });
+    });
   });
 
   const WAITING_FOR_LOCK = `SELECT pid FROM pg_stat_activity

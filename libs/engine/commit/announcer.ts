@@ -96,7 +96,7 @@ export class Announcer {
   }
 
   private turn(run: HeldItem, turn: TurnCommit, { notes, snapshot }: FinishedWork, result: CommitResult, queues: Set<string>): void {
-    const { store, events } = this.parts;
+    const { store, events, options } = this.parts;
     if (!result.turn) {
       queues.add(run.queue);
       return this.lost(run);
@@ -106,6 +106,8 @@ export class Announcer {
     if (turn.children.some((child) => child.options?.delayMs !== undefined)) store.hints.hint('timer', ANY);
     if (turn.cascade || turn.cancels.length > 0 || turn.again || turn.replies.length > 0) queues.add(ANY);
     if (notes) this.noted(run, notes);
+    if (snapshot && snapshot.length > options.snapshotWarnBytes && events.hasListeners('snapshot-large'))
+      events.emit({ type: 'snapshot-large', ...factsOf(run), bytes: Buffer.byteLength(snapshot) });
     const { status } = turn;
     if (status === 'completed' || status === 'failed' || status === 'cancelled') {
       if (run.parentCall !== null) queues.add(ANY);

@@ -67,30 +67,32 @@ export class TimerLoop extends Loop {
     if (obsolete.length > 0) await dropScheduled(this.link, obsolete);
     settled += obsolete.length;
     for (const row of overdue.filter((one) => !isObsolete(one))) {
-      if ((await this.endAt(this.link, row)) || (await this.endLocked(row))) {
+      const ended = (await this.endAt(this.link, row)) ?? (await this.endLocked(row));
+      if (ended) {
         settled++;
-        this.announcer.endedByTimer(row, statusOf(row));
+        this.announcer.endedByTimer(ended, statusOf(ended));
       }
       if (row.parentId) this.announcer.wake([ANY]);
     }
     return overdue.length === OVERDUE_BATCH && settled > 0;
   }
 
-  private async endAt(db: Runner, row: Overdue): Promise<boolean> {
+  // Returns the row that was ended, if its fence was not lost.
+  private async endAt(db: Runner, row: Overdue): Promise<Overdue | undefined> {
     const { workerId, runtime } = this.parts;
     const { tasks, turns } = await commitWork(db, { ...endOf(row, workerId), fence: runtime.newFence() });
-    return tasks[0] || turns[0];
+    return tasks[0] || turns[0] ? row : undefined;
   }
 
   // It has moved since it was read. A run that is always busy would do so again and again, and never reach its time limit.
-  private async endLocked(row: Overdue): Promise<boolean> {
+  private async endLocked(row: Overdue): Promise<Overdue | undefined> {
     try {
       return await this.parts.store.db.transaction(async (tx) => {
         const now = await lockOverdue(tx, row);
-        return now !== undefined && !isObsolete(now) && this.endAt(tx, now);
+        return now === undefined || isObsolete(now) ? undefined : this.endAt(tx, now);
       });
     } catch (error) {
-      if (isLockTimeout(error)) return false;
+      if (isLockTimeout(error)) return undefined;
       throw error;
     }
   }

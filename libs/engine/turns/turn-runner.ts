@@ -72,7 +72,7 @@ export class TurnRunner {
     const isNoted = !failing && (options.maxSteps > 0 || events.hasListeners('signal-taken') || events.hasListeners('timer-fired'));
     const notes = isNoted ? turnNotes(result, stored, fed.signals, host, result.status !== 'suspended') : [];
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
-    const snapshotRef = snapshot !== null && this.isLarge(item, snapshot) ? await this.putOutside(item, snapshot) : undefined;
+    const snapshotRef = snapshot !== null && this.isLarge(snapshot) ? await this.putOutside(item, snapshot) : undefined;
     const given = { flow, takesSignals, events: stored, signals: fed.signals };
     return basis.outcome({ ...given, result, rows, notes, snapshot, snapshotRef, failing });
   }
@@ -103,10 +103,8 @@ export class TurnRunner {
     } else if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: 1 });
   }
 
-  private isLarge(item: HeldItem, snapshot: string): boolean {
-    const { options, events, snapshots } = this.parts;
-    if (snapshot.length > options.snapshotWarnBytes && events.hasListeners('snapshot-large'))
-      events.emit({ type: 'snapshot-large', ...factsOf(item), bytes: Buffer.byteLength(snapshot) });
+  private isLarge(snapshot: string): boolean {
+    const { snapshots } = this.parts;
     return snapshots !== undefined && Buffer.byteLength(snapshot) > snapshots.thresholdBytes;
   }
 

@@ -98,6 +98,7 @@ export async function insertExecutions(
   executions: readonly NewExecution[],
   { inTransaction = false }: InsertOptions = {},
 ): Promise<StartOutcome[]> {
+  if (executions.length === 0) return [];
   if (executions.every(({ fresh }) => fresh)) {
     await (areUniform(executions) ? db.rows(INSERT_UNIFORM, uniformParameters(executions)) : db.rows(INSERT_FRESH, parameters(executions)));
     return executions.map(({ id }) => ({ id, outcome: 'created' }));

@@ -71,6 +71,7 @@ describe('a claim', () => {
     const started = [
       task('plain', { input: '{"b":[1,-0,"\\u001f\\u001e"],  "a":"é𝄞\\n,\\"\\\\"}' }),
       task('without input'),
+      task('with a large input', { input: JSON.stringify('x'.repeat(5_000)) }),
       task('null', { input: 'null' }),
       task('odd, "id" \\ {}', { input: '""' }),
       task('with \x1f and \x1e', { input: '1' }),
@@ -92,7 +93,7 @@ describe('a claim', () => {
     const [{ fence }] = items;
     const inOrder = started.filter(({ id }) => id !== 'urgent');
     expect(items.map(({ seq, ...item }) => item)).toEqual(
-      [started[6], ...inOrder].map((one) => ({
+      [...started.filter(({ id }) => id === 'urgent'), ...inOrder].map((one) => ({
         id: one.id,
         bucket: bucketOf(one.id),
         type: 'task',
@@ -115,6 +116,8 @@ describe('a claim', () => {
         cancelled: false,
       })),
     );
+    const [claim] = await store.db.rows<{ ids: string[] }>(sql('spec', 'SELECT ids FROM rhythm.claims WHERE worker_id = $1'), ['worker']);
+    expect([...claim.ids].sort()).toEqual(started.map(({ id }) => id).sort());
     const seqs = items.slice(1).map(({ seq }) => seq);
     expect([...seqs].sort((a, b) => a - b)).toEqual(seqs);
   });

@@ -76,6 +76,8 @@ const packed = (column: string) => `string_agg(${column}, chr(31))`;
 // Tasks of which nothing is to be said but their id, their name and their input.
 const IS_ORDINARY = `e.type = 'task' AND p.fence IS NOT NULL AND e.attempts = 0 AND e.crashes = 0 AND e.options IS NULL AND e.tags IS NULL AND e.progress IS NULL
         AND e.cancelled_at IS NULL AND (e.parent_id IS NULL OR (e.id = e.parent_id || ':' || e.parent_call) IS TRUE) AND strpos(e.id, chr(31)) = 0`;
+// One string holds the inputs of all of them, and V8's strings end at 512 MB.
+const IS_PACKED = '(ordinary AND coalesce(octet_length(input), 0) <= 4096) IS TRUE';
 
 // Deleting queue rows and one lease row per batch: 48–57k tasks/s at batch 100 and 410–680 WAL bytes per task, compared with
 // 27–39k and twice the WAL for status updates. Rows are deleted by ctid: they are locked here and never updated, so it cannot move. Executions
@@ -111,10 +113,10 @@ export const claimStatement = (name: string, pick: string, more = '', lanes = 'f
   UNION ALL
   SELECT ${packed('id')}, NULL, NULL, target_name, queue, NULL, NULL, NULL, NULL, rank, NULL, NULL, ${packed(`coalesce(input, '')`)}, NULL,
     json_build_object('isChild', parent_id IS NOT NULL, 'buckets', ${packed('bucket::text')}, 'fences', ${packed('fence::text')}, 'seqs', ${packed('seq::text')})
-    FROM items WHERE ordinary GROUP BY target_name, queue, rank, parent_id IS NOT NULL
+    FROM items WHERE ${IS_PACKED} GROUP BY target_name, queue, rank, parent_id IS NOT NULL
   UNION ALL
   SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more
-    FROM items WHERE ordinary IS NOT TRUE`,
+    FROM items WHERE NOT ${IS_PACKED}`,
   );
 const HAS_LANES = `EXISTS (SELECT 1 FROM unnest($3::text[]) AS q(name), LATERAL (SELECT 1 FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > '' LIMIT 1) o)`;
 const CLAIM = claimStatement('claim_work', HEAD, '', HAS_LANES);

@@ -66,7 +66,8 @@ const overdue = (name: string, which: string) =>
 const OVERDUE = overdue('read_overdue', `s.kind = ANY('{deadline,start,grace}'::text[]) ORDER BY s.due_at LIMIT $1`);
 const OVERDUE_ONE = overdue('read_overdue_one', 's.execution_id = $1 AND s.bucket = $2 AND s.kind = $3');
 const LOCK_TIMEOUT = sql('overdue_lock_timeout', `SET LOCAL lock_timeout = '1s'`);
-const LOCK = sql('lock_overdue', 'SELECT FROM rhythm.executions WHERE id = $1 AND bucket = $2 FOR UPDATE');
+// The lock that an update takes: a start in a caller's open transaction, which found this execution, does not keep it out.
+const LOCK = sql('lock_overdue', 'SELECT FROM rhythm.executions WHERE id = $1 AND bucket = $2 FOR NO KEY UPDATE');
 
 const DROP = sql(
   'drop_scheduled',
