@@ -59,7 +59,16 @@ describe('a claim', () => {
     expect((await take(9)).ids).toEqual(['first']);
   });
 
-  it('returns every task whole, whether it is packed with others or has something unusual', async () => {
+  it.each([
+    ['from the head', undefined],
+    [
+      'behind a place, packed with others',
+      new Map([
+        ['q', { rank: -100, seq: 0 }],
+        ['r', { rank: -100, seq: 0 }],
+      ]),
+    ],
+  ])('returns every task whole, also one with something unusual, %s', async (_, behind: QueuePlaces | undefined) => {
     const task = (id: string, more: Partial<NewExecution> = {}): NewExecution => ({
       id,
       fresh: true,
@@ -89,7 +98,7 @@ describe('a claim', () => {
     // A packed one and one that is not, of each kind.
     await insertExecutions(store.db, started);
     await store.db.rows(sql('spec', `UPDATE rhythm.executions SET attempts = 2, crashes = 1, progress = '{"done":1}' WHERE id = 'null'`));
-    const { items } = await claimWork(store.db, 'worker', `claim ${++claims}`, ['q', 'r'], 50);
+    const { items } = await claimWork(store.db, 'worker', `claim ${++claims}`, ['q', 'r'], 50, behind);
     const [{ fence }] = items;
     const inOrder = started.filter(({ id }) => id !== 'urgent');
     expect(items.map(({ seq, ...item }) => item)).toEqual(

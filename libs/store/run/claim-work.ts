@@ -79,15 +79,20 @@ const IS_ORDINARY = `e.type = 'task' AND p.fence IS NOT NULL AND e.attempts = 0 
 // One string holds the inputs of all of them, and V8's strings end at 512 MB.
 const IS_PACKED = '(ordinary AND coalesce(octet_length(input), 0) <= 4096) IS TRUE';
 
+const PACKED_ITEMS = `UNION ALL
+  SELECT ${packed('id')}, NULL, NULL, target_name, queue, NULL, NULL, NULL, NULL, rank, NULL, NULL, ${packed(`coalesce(input, '')`)}, NULL,
+    json_build_object('isChild', parent_id IS NOT NULL, 'buckets', ${packed('bucket::text')}, 'fences', ${packed('fence::text')}, 'seqs', ${packed('seq::text')})
+    FROM items WHERE ${IS_PACKED} GROUP BY target_name, queue, rank, parent_id IS NOT NULL`;
+
 // Deleting queue rows and one lease row per batch: 48–57k tasks/s at batch 100 and 410–680 WAL bytes per task, compared with
 // 27–39k and twice the WAL for status updates. Rows are deleted by ctid: they are locked here and never updated, so it cannot move. Executions
 // are only read; two workers may hold the same run, and the fence lets one of them commit.
-// Every column of every row is written, read and copied. So ordinary tasks, which is nearly all, come packed: one row per name, queue
-// and priority, with a string that holds what differs (CPU per task of the
-// server +0.6 µs, of Node −2.4 of 6.7 µs). Of the others, what few executions have is one column,
-// NULL for the rest. What concerns the whole claim is one row, the first.
+// Every column of every row is written, read and copied. So what few executions have is one column, NULL for the rest, and what
+// concerns the whole claim is one row, the first. A claim from a full queue (behind a place) has ordinary tasks packed: one row per
+// name, queue and priority, with strings that hold what differs (CPU per task of the server +0.6 µs, of Node −2.4 of 6.7 µs). For
+// the few rows of a claim from an empty queue the grouping costs more than it saves.
 // Whether there are other lanes is checked by claims from the head: one probe of the index per queue.
-export const claimStatement = (name: string, pick: string, more = '', lanes = 'false') =>
+export const claimStatement = (name: string, pick: string, { more = '', lanes = 'false', isPacked = false } = {}) =>
   sql(
     name,
     `WITH picked AS (
@@ -99,7 +104,7 @@ export const claimStatement = (name: string, pick: string, more = '', lanes = 'f
       CASE WHEN e.type = 'workflow' THEN floor(extract(epoch FROM e.created_at) * 1000)::float8 END AS created_at,
       CASE WHEN e.status <> 'pending' OR e.attempts > 0 OR e.crashes > 0 OR e.options IS NOT NULL OR e.tags IS NOT NULL OR e.progress IS NOT NULL OR e.cancelled_at IS NOT NULL
         THEN json_build_object('status', e.status, 'attempts', e.attempts, 'crashes', e.crashes, 'options', e.options, 'tags', e.tags, 'progress', e.progress,
-          'cancelled', e.cancelled_at IS NOT NULL) END AS more, ${IS_ORDINARY} AS ordinary
+          'cancelled', e.cancelled_at IS NOT NULL) END AS more${isPacked ? `, ${IS_ORDINARY} AS ordinary` : ''}
     FROM picked p JOIN rhythm.executions e ON e.id = p.execution_id AND e.bucket = p.bucket
     WHERE (p.fence = e.fence AND e.status = 'pending') OR (p.fence IS NULL AND e.status IN ${LIVE})
   ), held AS (
@@ -110,17 +115,14 @@ export const claimStatement = (name: string, pick: string, more = '', lanes = 'f
     NULL::smallint AS rank, NULL::bigint AS seq, NULL::boolean AS run, NULL AS input, NULL::float8 AS "createdAt",
     json_build_object('taken', (SELECT count(*) FROM picked), 'now', extract(epoch FROM ${CLOCK}) * 1000, 'lanes', ${lanes},
       'ended', (SELECT array_agg(p.execution_id) FROM picked p WHERE p.fence IS NULL AND p.execution_id <> ALL(ARRAY(SELECT id FROM items)))) AS more
-  UNION ALL
-  SELECT ${packed('id')}, NULL, NULL, target_name, queue, NULL, NULL, NULL, NULL, rank, NULL, NULL, ${packed(`coalesce(input, '')`)}, NULL,
-    json_build_object('isChild', parent_id IS NOT NULL, 'buckets', ${packed('bucket::text')}, 'fences', ${packed('fence::text')}, 'seqs', ${packed('seq::text')})
-    FROM items WHERE ${IS_PACKED} GROUP BY target_name, queue, rank, parent_id IS NOT NULL
+  ${isPacked ? PACKED_ITEMS : ''}
   UNION ALL
   SELECT id, bucket, type, target_name, queue, fence, parent_id, parent_call, version, rank, seq, run, input, created_at, more
-    FROM items WHERE NOT ${IS_PACKED}`,
+    FROM items ${isPacked ? `WHERE NOT ${IS_PACKED}` : ''}`,
   );
 const HAS_LANES = `EXISTS (SELECT 1 FROM unnest($3::text[]) AS q(name), LATERAL (SELECT 1 FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane > '' LIMIT 1) o)`;
-const CLAIM = claimStatement('claim_work', HEAD, '', HAS_LANES);
-const CLAIM_BEHIND = claimStatement('claim_work_behind', BEHIND);
+const CLAIM = claimStatement('claim_work', HEAD, { lanes: HAS_LANES });
+const CLAIM_BEHIND = claimStatement('claim_work_behind', BEHIND, { isPacked: true });
 const FIRST = { rank: -32_768, seq: 0 };
 
 type Columns =

@@ -58,7 +58,9 @@ const CLAIM = claimStatement(
         SELECT w.ctid FROM rhythm.work_queue w WHERE w.queue = q.name AND w.lane = q.lane ORDER BY w.rank, w.seq LIMIT $4 FOR UPDATE SKIP LOCKED
       )`,
   // The note is about the lack of a worker that has the task.
-  `, unnoted AS (UPDATE rhythm.executions e SET note = NULL FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.note IS NOT NULL)`,
+  {
+    more: `, unnoted AS (UPDATE rhythm.executions e SET note = NULL FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.note IS NOT NULL)`,
+  },
 );
 
 // For lanes that no worker claims from: the worker that had the task may be gone, and nothing else deletes the rows of tasks that
