@@ -4,8 +4,9 @@ import { Inject, type InjectionToken, type Type } from '@nestjs/common';
 
 /** The token of a service of the Rhythm module with this name, for `app.get(…)` and `inject: […]`. */
 export function getRhythmToken<Service>(service: Type<Service>, name = 'default'): InjectionToken<Service> {
-  // Symbol.for: two copies of the package in one process (ESM and CommonJS) have the same token.
-  return name === 'default' ? service : Symbol.for(`rhythm:${name}:${service.name}`);
+  // Not the class, even for the default module: `app.get(Class)` returns the service of the module that was imported last. Symbol.for:
+  // two copies of the package in one process (ESM and CommonJS) have the same token.
+  return Symbol.for(`rhythm:${name}:${service.name}`);
 }
 
 /**

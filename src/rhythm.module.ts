@@ -135,7 +135,11 @@ export class RhythmFeatureModule {
 }
 
 function withServices(definition: DynamicModule, name = 'default'): DynamicModule {
-  if (name === 'default') return { ...definition, exports: SERVICES };
   const named = SERVICES.map((service) => ({ provide: getRhythmToken(service, name), useExisting: service }));
-  return { ...definition, providers: [...(definition.providers ?? []), ...named], exports: named.map(({ provide }) => provide) };
+  const tokens = named.map(({ provide }) => provide);
+  return {
+    ...definition,
+    providers: [...(definition.providers ?? []), ...named],
+    exports: name === 'default' ? [...SERVICES, ...tokens] : tokens,
+  };
 }

@@ -142,6 +142,9 @@ async function serve(lease: Lease, plan: Plan, programs: string, data: string): 
       port,
       unix_socket_directories: '',
       timezone: 'UTC',
+      // The role has the name of Rhythm's schema, and by default a schema with the role's name comes first: the app's own tables would
+      // be made there as soon as it exists.
+      search_path: 'public',
       log_timezone: 'UTC',
       ...(plan.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
     };

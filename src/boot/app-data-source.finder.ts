@@ -55,6 +55,25 @@ export class AppDataSourceFinder {
       );
     }
   }
+
+  /**
+   * Throws when the app's tables would be mixed with Rhythm's. A role with the name of Rhythm's schema finds that schema first
+   * (search_path is "$user", public): TypeORM would make the app's tables there, or change Rhythm's tables of the same names.
+   */
+  async checkSchema(): Promise<void> {
+    const source = this.find();
+    if (!source?.isInitialized || source.options.type !== 'postgres') return;
+    const { schema } = this.database.store;
+    const given = source.options.schema;
+    const [{ own }] = given === undefined ? await source.query<{ own: string }[]>('SELECT current_schema() AS own') : [{ own: given }];
+    if (own !== schema) return;
+    const rhythmDatabase = await readIdentity(this.database.store.db);
+    if (!isSameDatabase(await readIdentity({ rows: ({ text }) => source.query(text) }), rhythmDatabase)) return;
+    throw new ConfigurationError(
+      `The app's DataSource makes its tables in schema "${schema}", which holds Rhythm's tables. Give the DataSource another one ({ schema: 'public' }), or Rhythm ({ database: { schema: '…' } }). A role that is called "${schema}" finds the schema of its own name before all others.`,
+      'RHYTHM_DATA_SOURCE_SCHEMA',
+    );
+  }
 }
 
 // Checked by shape: the app may have its own copy of TypeORM.

@@ -29,6 +29,7 @@ export class BootSequence implements OnModuleInit {
     const { task, role } = this.loaded.settings;
     try {
       this.explorer.explore(this.tasks, task);
+      await this.appDataSource.checkSchema();
       // A process that runs no work does not need the tasks that its flows call.
       if (role !== 'api') {
         checkCalls(this.flows.all(), this.tasks, this.options.externalTasks ?? []);

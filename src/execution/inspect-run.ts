@@ -129,15 +129,24 @@ function explain(
   // A run that has ended can continue only if it failed, and has no note that says why it cannot.
   const canContinue = !ended || (record.status === 'failed' && record.note === null);
   for (const { waitsFor, stack, calls } of canContinue ? branches : []) {
-    const due = timers.find((timer) => calls.includes(timer.call))?.dueAt;
+    const due = earliest(timers.filter((timer) => calls.includes(timer.call)));
     const state = ended ? 'a retry continues from the state in which it waited for' : 'waits for';
-    lines.push(`${state} ${waitsFor}${due ? ` (until ${due})` : ''}`);
+    lines.push(`${state} ${waitsFor}${due ? ` (due ${due})` : ''}`);
     for (const { function: name, file, line, column, sourceLine, locals } of stack) {
       lines.push(`  at ${name} (${file}:${line}:${column})`, `    ${line} | ${sourceLine}`);
       for (const [local, value] of Object.entries(locals)) lines.push(`      ${local} = ${shorten(JSON.stringify(value) ?? 'undefined')}`);
     }
   }
+  if (record.type === 'task' && record.status === 'suspended') {
+    const limit = earliest(timers.filter(({ kind }) => kind === 'deadline'));
+    lines.push(`waits for CompletionService.complete(token) or fail(token)${limit ? ` (at the latest until ${limit})` : ''}`);
+  }
   return lines.join('\n');
+}
+
+function earliest(timers: RunState['timers']): string | undefined {
+  const [first] = timers.map(({ dueAt }) => new Date(dueAt).toISOString()).sort();
+  return first;
 }
 
 // A flow's stack is in places of its source, so the line can be shown; a task's is in places of the host.

@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module, Scope } from '@nestjs/common';
 import { Cron, CronExpression, Interval, ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ExecutionService, getRhythmToken, InjectRhythm, RhythmModule, Task, type TaskContext } from '../../src/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { quickOptions, SILENT, startApp } from './start-app.js';
@@ -50,6 +51,7 @@ describe('the module', () => {
     const { usual, reports } = app.get(Both);
     expect(reports).not.toBe(usual);
     expect(app.get(getRhythmToken(ExecutionService, 'reports'))).toBe(reports);
+    expect(app.get(getRhythmToken(ExecutionService))).toBe(usual);
     const { id } = await reports.start('report');
     expect(await reports.result(id, { timeout: '10s' })).toBe('report');
     await expect(usual.get(id)).rejects.toMatchObject({ code: 'RHYTHM_NOT_FOUND' });
@@ -213,6 +215,17 @@ describe('the module', () => {
       [2, 42, 'per-call'],
     ]);
     await close();
+  });
+
+  it("does not boot when the app's DataSource makes its tables in Rhythm's schema", async () => {
+    const { url, schema } = database;
+    const own = TypeOrmModule.forRoot({ type: 'postgres', url, schema });
+    await expect(boot([own, RhythmModule.forRoot(quickOptions(database))], [])).rejects.toMatchObject({
+      code: 'RHYTHM_DATA_SOURCE_SCHEMA',
+      message: expect.stringContaining(`{ schema: 'public' }`),
+    });
+    const usual = TypeOrmModule.forRoot({ type: 'postgres', url, schema: 'public' });
+    await (await boot([usual, RhythmModule.forRoot(quickOptions(database, { role: 'api' }))], [])).close();
   });
 
   it('needs the app to have a DataSource on the same database for transactional tasks', async () => {

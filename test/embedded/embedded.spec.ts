@@ -33,6 +33,13 @@ describe('a data folder', () => {
     await second.stop();
   });
 
+  it("keeps the app's own tables in the schema public, also when there is a schema with the name of its role", async () => {
+    const server = await startEmbedded({ dataDir, durable: false });
+    await ask(server.url, 'create schema rhythm');
+    expect(await ask(server.url, 'select current_schema()')).toBe('public');
+    await server.stop();
+  });
+
   it('keeps its data when the app is killed, and the server ends with the app', async () => {
     const app = startApp();
     const url = await urlOf(app);

@@ -1,10 +1,11 @@
 // Describes where a suspended run is: every branch with its stack, its variables and what it waits for.
 
 import type { Program } from '../compile/program.js';
+import { showDuration } from '../duration.js';
 import type { FlowContext } from '../turn.js';
 import type { Frame } from '../vm/frame.js';
 import { newVm } from '../vm/new-vm.js';
-import { AwaitReaction, type Combinator, ElementReaction } from '../vm/promise.js';
+import { AwaitReaction, type Combinator, ElementReaction, targetOf } from '../vm/promise.js';
 import { walk } from '../vm/reach.js';
 import { positionAt } from '../vm/trace.js';
 import { Cell, PromiseObject, UNINITIALIZED, type Value } from '../vm/values.js';
@@ -61,7 +62,8 @@ export function describe(program: Program, snapshot: string): RunDescription {
   readSnapshot(vm, snapshot);
   const frames: Frame[] = [];
   const awaited = new Map<Frame, PromiseObject>();
-  const members = new Map<Combinator, PromiseObject[]>();
+  const members = new Map<Combinator, { index: number; promise: PromiseObject }[]>();
+  const sources = new Map<PromiseObject, PromiseObject>();
   walk(vm.calls.promises(), {
     frame: (frame) => frames.push(frame),
     object(object) {
@@ -69,21 +71,26 @@ export function describe(program: Program, snapshot: string): RunDescription {
       for (const reaction of object.reactions ?? []) {
         if (reaction instanceof AwaitReaction) awaited.set(reaction.frame, object);
         else if (reaction instanceof ElementReaction) {
+          const member = { index: reaction.index, promise: object };
           const known = members.get(reaction.combinator);
-          if (known) known.push(object);
-          else members.set(reaction.combinator, [object]);
+          if (known) known.push(member);
+          else members.set(reaction.combinator, [member]);
+          continue;
         }
+        const target = targetOf(reaction);
+        if (target) sources.set(target, object);
       }
     },
   });
   const frameOf = new Map(frames.map((frame) => [frame.promise, frame]));
-  const combinatorOf = new Map([...members.keys()].map((each) => [each.result, each]));
+  for (const list of members.values()) list.sort((a, b) => a.index - b.index);
+  const chains: Chains = { combinatorOf: new Map([...members.keys()].map((each) => [each.result, each])), members, sources };
   const leaves = frames.filter((frame) => !frameOf.has(awaited.get(frame)!));
   const branches = leaves.map((leaf) => {
     const seen = new Set([leaf]);
     for (let caller = callerOf(leaf); caller && !seen.has(caller) && seen.size < MAX_STACK; caller = callerOf(caller)) seen.add(caller);
     const stack = [...seen];
-    const wait = waitOf(awaited.get(leaf), combinatorOf, members);
+    const wait = waitOf(awaited.get(leaf), chains);
     return {
       isMain: stack.some((frame) => frame.promise === vm.main),
       stack: stack.map((frame) => describeFrame(program, frame)),
@@ -102,10 +109,17 @@ function callerOf(frame: Frame): Frame | undefined {
   return frame.promise?.reactions?.find((each): each is AwaitReaction => each instanceof AwaitReaction)?.frame;
 }
 
+/** How the pending promises of a run lead to each other. */
+interface Chains {
+  combinatorOf: ReadonlyMap<PromiseObject, Combinator>;
+  members: ReadonlyMap<Combinator, readonly { promise: PromiseObject }[]>;
+  /** The promise whose outcome settles another: by `then`, by resolving with it, or by an async function that awaits it. */
+  sources: ReadonlyMap<PromiseObject, PromiseObject>;
+}
+
 function waitOf(
   promise: PromiseObject | undefined,
-  combinatorOf: ReadonlyMap<PromiseObject, Combinator>,
-  members: ReadonlyMap<Combinator, PromiseObject[]>,
+  chains: Chains,
   left = { parts: MAX_PARTS },
   depth = 0,
 ): { waitsFor: string; calls: number[] } {
@@ -115,13 +129,21 @@ function waitOf(
     // It can only time out or be cancelled.
     const lost = muted ? ' (which it no longer takes: its race is decided)' : '';
     return {
-      waitsFor: kind === 'wait' ? `signal "${name}"${lost}` : kind === 'timer' ? `timer ${name}` : `${kind} "${name}"`,
+      waitsFor:
+        kind === 'wait'
+          ? `signal "${name}"${lost}`
+          : kind === 'timer'
+            ? `timer ${name.replace(/^(\d+) ms$/, (_, ms) => showDuration(Number(ms)))}`
+            : `${kind} "${name}"`,
       calls: [id],
     };
   }
-  const combinator = promise && combinatorOf.get(promise);
-  if (!combinator) return { waitsFor: 'a promise', calls: [] };
-  const parts = (members.get(combinator) ?? []).map((each) => waitOf(each, combinatorOf, members, left, depth + 1));
+  const combinator = promise && chains.combinatorOf.get(promise);
+  if (!combinator) {
+    const source = promise && chains.sources.get(promise);
+    return source ? waitOf(source, chains, left, depth + 1) : { waitsFor: 'a promise', calls: [] };
+  }
+  const parts = (chains.members.get(combinator) ?? []).map((each) => waitOf(each.promise, chains, left, depth + 1));
   const shown = parts.slice(0, 5).map(({ waitsFor }) => waitsFor);
   if (parts.length > shown.length) shown.push(`and ${parts.length - shown.length} more`);
   return { waitsFor: `Promise.${combinator.kind}: ${shown.join(', ')}`, calls: parts.flatMap(({ calls }) => calls) };

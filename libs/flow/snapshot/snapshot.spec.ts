@@ -213,6 +213,22 @@ return [total, who]`);
     expect(pending.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['timer 3600000 ms', 'task z', 'task pay']);
   });
 
+  it('says what the branches of a race wait for in the order of the source, however they are labelled', () => {
+    const { program, run } = begin(`
+      const due = async () => { await Timer.sleep('90m'); return 'due' }
+      await Promise.race([
+        Signal.when('paid').then(() => 'paid'),
+        due(),
+        new Promise((resolve) => resolve(Task.run('ask'))),
+        Promise.all([Task.run('a'), Task.run('b').catch(() => null)]).then(() => 'both'),
+      ])`);
+    const main = describeRun(program, run.snapshot()).branches.find(({ waitsFor }) => waitsFor.startsWith('Promise.race'));
+    expect(main).toMatchObject({
+      waitsFor: 'Promise.race: signal "paid", timer 1h 30m, task "ask", Promise.all: task "a", task "b"',
+      calls: [1, 2, 3, 4, 5],
+    });
+  });
+
   it('distinguishes a wait that takes no signals any more from one that does', () => {
     const { program, run } = begin(`
       const guarded = async () => { try { await Signal.when('go') } finally { console.log('end') } }
