@@ -34,6 +34,15 @@ describe('the events of an engine', () => {
     });
   });
 
+  it('refuse a subscription that would never be called', () => {
+    const events = new EngineEvents();
+    expect(() => events.subscribe(['finishd' as 'finished'], () => {})).toThrow(
+      /subscribe\(\): types has "finishd", which is no event\. Events: .*finished/,
+    );
+    expect(() => events.subscribe('finished' as never, () => {})).toThrow(/types is not an array of event types/);
+    expect(() => events.subscribe(['finished'], undefined as never)).toThrow(/listener is not a function/);
+  });
+
   it('end in a listener of problems that fails itself', async () => {
     const events = new EngineEvents();
     let calls = 0;

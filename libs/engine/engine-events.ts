@@ -1,6 +1,7 @@
 // The one stream of what happens in the engine: logs, metrics, traces, the dashboard and tests subscribe here.
 
 import type { PendingDescription } from '../flow/index.js';
+import { InvalidArgumentError } from './errors.js';
 
 /** What every event of an execution contains about it. */
 export interface ExecutionFacts {
@@ -71,6 +72,29 @@ export type EngineEvent =
   | { type: 'problem'; where: string; error: unknown };
 
 export type EngineEventType = EngineEvent['type'];
+
+const TYPES: Record<EngineEventType, true> = {
+  'worker-started': true,
+  'worker-stopped': true,
+  'worker-declared-dead': true,
+  'loop-started': true,
+  'loop-stopped': true,
+  claimed: true,
+  started: true,
+  resumed: true,
+  suspended: true,
+  finished: true,
+  retried: true,
+  lost: true,
+  recovered: true,
+  quarantined: true,
+  'snapshot-large': true,
+  'signal-sent': true,
+  'signal-taken': true,
+  'timer-fired': true,
+  problem: true,
+};
+
 type Listener<Type extends EngineEventType> = (event: Extract<EngineEvent, { type: Type }>) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: a listener is called only with events of the types it subscribed to
 type AnyListener = (event: any) => unknown;
@@ -85,6 +109,7 @@ export class EngineEvents {
   subscribe<Type extends EngineEventType>(types: readonly Type[], listener: Listener<Type>): () => void;
   subscribe(...given: [AnyListener] | [readonly EngineEventType[], AnyListener]): () => void {
     const listener = given[given.length - 1] as AnyListener;
+    checkSubscription(given);
     const sets = given.length === 1 ? [this.every] : given[0].map((type) => this.setOf(type));
     for (const set of sets) set.add(listener);
     return () => {
@@ -120,4 +145,20 @@ export class EngineEvents {
   private failed(event: EngineEvent, error: unknown): void {
     if (event.type !== 'problem') this.emit({ type: 'problem', where: 'a listener of the engine events', error });
   }
+}
+
+function checkSubscription(given: readonly unknown[]): void {
+  const known = Object.keys(TYPES);
+  if (given.length > 1) {
+    const [types] = given;
+    if (!Array.isArray(types))
+      throw invalid('types', `is not an array of event types. Give [${known.map((type) => `'${type}'`).join(', ')}], or some of them`);
+    for (const type of types)
+      if (!known.includes(type)) throw invalid('types', `has "${String(type)}", which is no event. Events: ${known.join(', ')}`);
+  }
+  if (typeof given[given.length - 1] !== 'function') throw invalid('listener', 'is not a function');
+}
+
+function invalid(path: string, what: string): InvalidArgumentError {
+  return new InvalidArgumentError('RHYTHM_OPTION_INVALID', path, `subscribe(): ${path} ${what}.`);
 }

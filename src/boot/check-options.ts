@@ -35,6 +35,10 @@ export function checkAsyncOptions(options: object): void {
       `${call} ${sources.length ? `has ${sources.join(' and ')}` : 'does not say how to make the options'}. Give one of ${OPTION_SOURCES.join(', ')}.`,
     );
   }
+  const { useClass } = options as { useClass?: { name: string; prototype?: Record<string, unknown> } };
+  if (useClass && typeof useClass.prototype?.createRhythmOptions !== 'function') {
+    throw invalid(`${call}: useClass ${useClass.name} has no method createRhythmOptions(). Implement RhythmOptionsFactory.`);
+  }
 }
 
 /** The options of the module, given or made; `loadSettings` checks the settings among them. */

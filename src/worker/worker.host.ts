@@ -66,14 +66,16 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   private log(event: LoggedEvent): void {
     switch (event.type) {
       case 'worker-started':
-        return this.logger.log(`Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.join(', ')}.`);
+        return this.logger.log(
+          `Worker ${event.workerId} serves ${this.loaded.settings.worker.queues.map((queue) => `queue "${queue}"`).join(', ')}.`,
+        );
       case 'worker-declared-dead':
         return this.logger.warn(
           `Worker ${event.workerId} was declared dead by another worker. Its tasks are aborted, and it starts again under a new id. If tasks block the event loop, raise worker.deadAfter.`,
         );
       case 'recovered':
         return this.logger.warn(
-          `Worker ${event.workerId} is silent. Its ${event.executions.length} executions were given to other workers.`,
+          `Worker ${event.workerId} is dead: it wrote no heartbeat for worker.deadAfter. Executions given to other workers: ${event.executions.length}.`,
         );
       case 'quarantined':
         return this.logger.error(

@@ -84,7 +84,7 @@ describe('rhythm init', () => {
     expect(await worker.ended).toMatchObject({
       code: 130,
       out: expect.stringMatching(/^\{.*\}\n$/),
-      err: expect.stringMatching(/Worker \S+ serves default\./),
+      err: expect.stringMatching(/Worker \S+ serves queue "default"\./),
     });
   }, 120_000);
 
