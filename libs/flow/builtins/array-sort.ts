@@ -8,6 +8,8 @@ import { thisArray, writableArray } from './receiver.js';
 const ONE_RUN = 63;
 const RUN = 32;
 const KEYED_BYTES = 56;
+/** Fuel of a comparison, besides what the function takes. */
+const COMPARED_WORK = 4;
 /** So many strings the host sorts in a fraction of a slice. */
 const SORTED_BY_HOST = 1_024;
 /** Fuel of sorting so many, for each. */
@@ -56,7 +58,7 @@ function requireComparator(vm: Machine, compare: Value): void {
 function* sorted(vm: Machine, values: Value[], compare: Value): Steps<Value[]> {
   const defined = values.filter((each) => each !== undefined);
   vm.hold(defined);
-  vm.charge(values.length + defined.length * Math.ceil(Math.log2(defined.length + 1)));
+  vm.charge(values.length);
   const ordered =
     compare === undefined && !defined.some(isObject) ? yield* byString(vm, defined) : yield* byComparator(vm, defined, compare);
   const missing = values.length - ordered.length;
@@ -128,6 +130,7 @@ function* byComparator(vm: Machine, values: Value[], compare: Value): Steps<Valu
 
 /** Always called with (later, earlier): only a result below zero moves the later one forward. Without a function strings are compared. */
 function* isBefore(vm: Machine, later: Value, earlier: Value, compare: Value): Steps<boolean> {
+  vm.charge(COMPARED_WORK);
   if (compare === undefined) {
     const text = yield* vm.toStringSteps(later);
     const other = yield* vm.toStringSteps(earlier);

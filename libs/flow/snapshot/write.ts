@@ -2,7 +2,7 @@
 
 import type { Frame } from '../vm/frame.js';
 import { AwaitReaction, Combinator, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
-import { liveRegisters, walk } from '../vm/reach.js';
+import { liveRegisters, Walk } from '../vm/reach.js';
 import {
   ArrayObject,
   BoundNative,
@@ -39,31 +39,51 @@ import {
 } from './format.js';
 
 export function writeSnapshot(vm: Vm): string {
-  return new Writer(vm).write();
+  return new SnapshotWriter(vm).advance(Number.POSITIVE_INFINITY) as string;
 }
 
 type Shared = HeapObject | Cell | Combinator;
 
 const NOTHING: ReadonlySet<object> = new Set();
 
-class Writer {
+/** A longer text is made in a slice of its own. */
+const LONG_TEXT = 1_000_000;
+
+/** Writes in steps, because a large state takes longer than a slice. The run does not move in between. */
+export class SnapshotWriter {
   private readonly shared = new Map<object, number>();
   private readonly table: Json[] = [];
   private readonly waiting: Shared[] = [];
 
-  constructor(private readonly vm: Vm) {}
+  private isShared: ReadonlySet<object> = NOTHING;
+  private readonly walk: Walk;
+  private top: Json[] | null = null;
 
-  write(): string {
-    const { calls } = this.vm;
-    let isShared: Set<object> | undefined;
-    walk(calls.promises(), {
+  constructor(private readonly vm: Vm) {
+    this.walk = new Walk(vm.calls.promises(), {
       again: (object) => {
-        isShared ??= new Set();
-        isShared.add(object);
+        if (this.isShared === NOTHING) this.isShared = new Set();
+        (this.isShared as Set<object>).add(object);
       },
     });
-    // Shared objects are numbered in the order in which the writer reaches them.
-    this.isShared = isShared ?? NOTHING;
+  }
+
+  /** Goes on for about this much fuel, which is not charged; returns the text when it is done. */
+  advance(fuel: number): string | undefined {
+    if (!this.walk.isDone) {
+      const used = this.walk.advance(fuel);
+      if (used >= fuel) return undefined;
+    }
+    if (this.top === null) {
+      this.top = this.write();
+      if (this.length > LONG_TEXT && fuel < Number.POSITIVE_INFINITY) return undefined;
+    }
+    return JSON.stringify(this.top);
+  }
+
+  // Shared objects are numbered in the order in which the writer reaches them.
+  private write(): Json[] {
+    const { calls } = this.vm;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
       const { id, kind, name, timeoutMs, muted } = promise.call!;
@@ -75,9 +95,8 @@ class Writer {
     for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
     const top: Json[] = [SNAPSHOT_VERSION, this.vm.program.fingerprint, calls.nextId, pending, this.table];
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
-    return JSON.stringify(top);
+    return top;
   }
-  private isShared = NOTHING;
   /** A lower bound for the length of the text: writing stops before one that is too long is built. */
   private length = 0;
 

@@ -11,7 +11,7 @@ export const PROPERTY_BYTES = 64;
 /** An integer as a key that does not follow the one below it: see `addProperty`. */
 export const SPARSE_KEY_BYTES = 256;
 /** An empty array. */
-export const ARRAY_BYTES = 80;
+export const ARRAY_BYTES = 112;
 export const ELEMENT_BYTES = 8;
 /** V8 makes room for seventeen elements at the first push. */
 export const FIRST_ELEMENT_BYTES = 128;
@@ -20,17 +20,17 @@ export const COLLECTION_BYTES = 800;
 /** One entry of a Map or Set. Measured: 80 bytes with an integer as key, 144 with another number; objects and strings are counted separately. */
 export const ENTRY_BYTES = 112;
 export const DATE_BYTES = 64;
-export const ITERATOR_BYTES = 80;
-export const PROMISE_BYTES = 96;
+export const ITERATOR_BYTES = 104;
+export const PROMISE_BYTES = 128;
 export const REACTION_BYTES = 104;
 /** A frame that waits, without its registers. */
 export const FRAME_BYTES = 128;
 export const CELL_BYTES = 32;
-export const FUNCTION_BYTES = 56;
+export const FUNCTION_BYTES = 80;
 /** The array of captured variables, if there are any. */
 export const CAPTURES_BYTES = 48;
 /** An error with its hidden properties, without its trace. */
-export const ERROR_BYTES = 360;
+export const ERROR_BYTES = 440;
 /** One number of a trace. */
 export const TRACE_BYTES = 8;
 /** The name of an element, made while keys are listed. */

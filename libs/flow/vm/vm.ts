@@ -322,7 +322,8 @@ export class Vm extends NativeMachine {
   }
 
   checkDepth(): void {
-    if (this.frames.length >= this.limits.callDepth) throw this.limit('FLOW_LIMIT_CALL_DEPTH', `${this.limits.callDepth} nested calls`);
+    if (this.frames.length >= this.limits.callDepth)
+      throw this.limit('FLOW_LIMIT_CALL_DEPTH', `${this.limits.callDepth} calls inside one another`);
   }
 
   /** Passes a result to the frame on top, and on to those below while natives finish at once. */
