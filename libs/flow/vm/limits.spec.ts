@@ -92,6 +92,7 @@ describe('a string that grows', () => {
   });
 
   it('costs the same with a template', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source of a flow.
     const source = 'let csv = ""; for (let i = 0; i < 20_000; i++) csv = `${csv}${i},a name,another name,1234.50\\n`; return csv.length';
     expect(outputOf(source, { limits: { fuelPerTurn: 20_000_000 } })).toBeGreaterThan(600_000);
   });
