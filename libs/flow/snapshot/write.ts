@@ -46,6 +46,19 @@ type Shared = HeapObject | Cell | Combinator;
 
 const NOTHING: ReadonlySet<object> = new Set();
 
+/** Fuel of writing one value. */
+const VALUE_WORK = 8;
+/** Elements that are written in one go. */
+const SPAN = 1_000;
+
+/** A long array that is being written. */
+interface Unfinished {
+  readonly elements: readonly unknown[];
+  readonly list: Json[];
+  readonly depth: number;
+  at: number;
+}
+
 /** A longer text is made in a slice of its own. */
 const LONG_TEXT = 1_000_000;
 
@@ -58,6 +71,9 @@ export class SnapshotWriter {
   private isShared: ReadonlySet<object> = NOTHING;
   private readonly walk: Walk;
   private top: Json[] | null = null;
+  private readonly unfinished: Unfinished[] = [];
+  /** Values, since the slice began. */
+  private written = 0;
 
   constructor(private readonly vm: Vm) {
     this.walk = new Walk(vm.calls.promises(), {
@@ -74,15 +90,27 @@ export class SnapshotWriter {
       const used = this.walk.advance(fuel);
       if (used >= fuel) return undefined;
     }
-    if (this.top === null) {
-      this.top = this.write();
-      if (this.length > LONG_TEXT && fuel < Number.POSITIVE_INFINITY) return undefined;
-    }
+    this.written = 0;
+    this.top ??= this.begin();
+    if (!this.goOn(fuel / VALUE_WORK)) return undefined;
+    if (this.length > LONG_TEXT && this.written > 0 && fuel < Number.POSITIVE_INFINITY) return undefined;
     return JSON.stringify(this.top);
   }
 
-  // Shared objects are numbered in the order in which the writer reaches them.
-  private write(): Json[] {
+  /** Writes what is left, up to about so many values. Shared objects are numbered in the order in which the writer reaches them. */
+  private goOn(most: number): boolean {
+    const { unfinished, waiting } = this;
+    while (unfinished.length > 0 || this.table.length < waiting.length) {
+      if (this.written > most) return false;
+      // Writing it may add others.
+      const array = unfinished.pop();
+      if (array === undefined) this.table.push(this.body(waiting[this.table.length], 0));
+      else if (!this.elements(array)) unfinished.push(array);
+    }
+    return true;
+  }
+
+  private begin(): Json[] {
     const { calls } = this.vm;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
@@ -92,7 +120,6 @@ export class SnapshotWriter {
       if (muted) call.push(1);
       pending.push(call);
     }
-    for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
     const top: Json[] = [SNAPSHOT_VERSION, this.vm.program.fingerprint, calls.nextId, pending, this.table];
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
     return top;
@@ -101,6 +128,7 @@ export class SnapshotWriter {
   private length = 0;
 
   private value(value: unknown, depth: number): Json {
+    this.written++;
     this.length += typeof value === 'string' ? 3 + value.length : 2;
     if (this.length > this.vm.limits.snapshotBytes)
       throw this.vm.limit('FLOW_LIMIT_SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
@@ -181,18 +209,28 @@ export class SnapshotWriter {
   }
 
   private array(elements: readonly unknown[], depth: number): Json {
-    const list: Json[] = [Tag.ARRAY];
-    for (let at = 0; at < elements.length; at++) {
+    const array: Unfinished = { elements, at: 0, depth, list: [Tag.ARRAY] };
+    // The elements of a long one follow when everything else is written.
+    if (elements.length > SPAN) this.unfinished.push(array);
+    else this.elements(array);
+    return array.list;
+  }
+
+  /** Writes the next elements of an array; true when it is complete. */
+  private elements(array: Unfinished): boolean {
+    const { elements, list, depth } = array;
+    const until = Math.min(elements.length, array.at + SPAN);
+    while (array.at < until) {
+      const { at } = array;
       if (at in elements) {
+        array.at++;
         list.push(this.value(elements[at], depth));
         continue;
       }
-      let end = at;
-      while (end < elements.length && !(end in elements)) end++;
-      list.push([Tag.HOLES, end - at]);
-      at = end - 1;
+      while (array.at < elements.length && !(array.at in elements)) array.at++;
+      list.push([Tag.HOLES, array.at - at]);
     }
-    return list;
+    return array.at >= elements.length;
   }
 
   private iterator({ target, position, mode, owner }: IteratorObject, depth: number): Json {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { begin, CONTEXT, errorOf, HOST, outputOf } from '../../../test/support/flow-driver.js';
+import { begin, CONTEXT, errorOf, HOST, outputOf, resume } from '../../../test/support/flow-driver.js';
 import { compile, startRun } from '../index.js';
 
 const SMALL = { fuelPerTurn: 300_000, heapBytes: 4 * 1024 * 1024 };
@@ -131,6 +131,18 @@ describe('the end of a turn', () => {
       return run.snapshot();
     });
     expect(texts[1]).toBe(texts[0]);
+  });
+
+  it('keeps long arrays inside long arrays, and their holes', () => {
+    const program = compile(`
+      const inner = (n) => { const a = Array(1_500); a[n] = n; a[1_400] = n; return a };
+      const l = []; for (let i = 0; i < 1_201; i++) l.push(i % 400 === 199 || i === 1_200 ? inner(i) : i);
+      await Timer.sleep(1);
+      return [l.length, l[199].length, 5 in l[199], l[199][199], l[599][1_400], l[999][999], l[1_198], l[1_200][1_200]]`);
+    const run = startRun(program, { context: CONTEXT, limits: { fuelPerSlice: 1_000 } });
+    while (run.turn([], HOST).status === 'yielded');
+    const { result } = resume(program, run.snapshot(), [{ kind: 'timer', id: 1 }]);
+    expect(result).toMatchObject({ output: JSON.stringify([1_201, 1_500, false, 199, 599, 999, 1_198, 1_200]) });
   });
 });
 
