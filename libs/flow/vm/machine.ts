@@ -83,7 +83,10 @@ export abstract class NativeMachine extends Meter implements Machine {
    */
   chargeJoined(left: number, right: number): void {
     const length = left + right;
-    if (length < LONG_JOINED) return this.chargeString(length);
+    if (length < LONG_JOINED) {
+      this.fuel -= ((16 + length) >> 5) + (length >> 8);
+      return this.allocate(16 + length);
+    }
     if (length > MAX_STRING) throw this.error('RangeError', 'Invalid string length');
     const added = left === this.joinedLength ? right : right === this.joinedLength ? left : -1;
     this.joinedLength = length;

@@ -451,7 +451,7 @@ export class Vm extends NativeMachine {
   /** Short strings that a native makes of numbers and dates: it charges long ones itself, before it makes them. */
   private chargeResult(text: string): void {
     // V8 shares the strings of one Latin character.
-    if (text.length > 1 || text > '\u00ff') this.chargeBytes(16 + Math.min(text.length, LONGEST_UNCHARGED));
+    if (text.length > 1 || text.charCodeAt(0) > 0xff) this.chargeBytes(16 + Math.min(text.length, LONGEST_UNCHARGED));
   }
   cancelCall(promise: PromiseObject): void {
     this.calls.cancelHandle(this, promise);
