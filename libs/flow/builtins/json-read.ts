@@ -1,58 +1,40 @@
 // Reads JSON text into flow values, charging as it goes: no host tree is ever built.
-import { ELEMENT_BYTES, FIRST_ELEMENT_BYTES } from '../vm/memory.js';
-import { type Machine, PAUSE, type Steps } from '../vm/native.js';
-import { ArrayObject, PlainObject, type Value } from '../vm/values.js';
+import type { Machine } from '../vm/native.js';
+import { LONGEST_HASHED } from '../vm/properties.js';
+import { newProperties, type Properties, type Value } from '../vm/values.js';
 import { cut } from './cut.js';
 
-/** Deep enough for any real document. */
+/** Deep enough for any real document, and shallow enough for the host's stack. */
 const DEEPEST = 2_000;
-const VALUE_WORK = 4;
-/** Members are still to be read. */
-const INCOMPLETE: unique symbol = Symbol('incomplete');
+const PROPERTY_BYTES = 40;
 
-export function* readJson(vm: Machine, text: string): Steps<Value> {
-  return yield* new JsonReader(vm, text).document();
-}
-
-/** An object or array whose members are being read. */
-interface Open {
-  readonly value: PlainObject | ArrayObject;
-  /** Of the member that is read next. */
-  key: string;
+export function readJson(vm: Machine, text: string): Value {
+  return new JsonReader(vm, text).document();
 }
 
 class JsonReader {
   private at = 0;
-  private readonly open: Open[] = [];
+  private depth = 0;
   constructor(
     private readonly vm: Machine,
     private readonly text: string,
   ) {}
 
-  *document(): Steps<Value> {
-    const { vm, open } = this;
-    for (;;) {
-      if (vm.isDue) yield PAUSE;
-      let value = this.next();
-      // What is complete goes into what it is a member of, until something else is to be read.
-      for (; value !== INCOMPLETE; value = this.added(value)) {
-        if (open.length > 0) continue;
-        this.space();
-        if (this.at < this.text.length) throw this.unexpected();
-        return value;
-      }
-    }
+  document(): Value {
+    const value = this.value();
+    this.space();
+    if (this.at < this.text.length) throw this.unexpected();
+    return value;
   }
 
-  /** Reads a value, or the start of an object or array with members. */
-  private next(): Value | typeof INCOMPLETE {
+  private value(): Value {
     this.space();
-    this.vm.charge(VALUE_WORK);
+    this.vm.charge(1);
     switch (this.text[this.at]) {
       case '{':
-        return this.begin(this.vm.newObject(), '}');
+        return this.nested(() => this.object());
       case '[':
-        return this.begin(this.vm.newArray([]), ']');
+        return this.nested(() => this.array());
       case '"':
         return this.string();
       case 't':
@@ -66,40 +48,37 @@ class JsonReader {
     }
   }
 
-  private begin(value: PlainObject | ArrayObject, bracket: string): Value | typeof INCOMPLETE {
-    if (this.open.length >= DEEPEST) throw this.vm.error('RangeError', `JSON.parse() was given text that is nested deeper than ${DEEPEST}`);
+  private nested(read: () => Value): Value {
+    if (++this.depth > DEEPEST) throw this.vm.error('RangeError', `JSON.parse() was given text that is nested deeper than ${DEEPEST}`);
     this.at++;
-    if (this.ends(bracket, true)) return value;
-    if (this.open.length === 0) this.vm.hold([value]);
-    this.open.push({ value, key: value instanceof PlainObject ? this.key() : '' });
-    return INCOMPLETE;
-  }
-
-  /** Adds a member to the innermost object or array, which is returned when that was the last one. */
-  private added(member: Value): Value | typeof INCOMPLETE {
-    const { vm } = this;
-    const innermost = this.open[this.open.length - 1];
-    const { value } = innermost;
-    if (value instanceof ArrayObject) {
-      vm.chargeBytes(value.elements.length === 0 ? ELEMENT_BYTES + FIRST_ELEMENT_BYTES : ELEMENT_BYTES);
-      value.elements.push(member);
-    } else vm.defineProperty(value, innermost.key, member);
-    if (!this.ends(value instanceof ArrayObject ? ']' : '}', false)) {
-      if (value instanceof PlainObject) innermost.key = this.key();
-      return INCOMPLETE;
-    }
-    this.open.pop();
+    const value = read();
+    this.depth--;
     return value;
   }
 
-  private key(): string {
-    this.space();
-    if (this.text[this.at] !== '"') throw this.unexpected();
-    const key = this.string();
-    this.space();
-    if (this.text[this.at] !== ':') throw this.unexpected();
-    this.at++;
-    return key;
+  private object(): Value {
+    const props: Properties = newProperties();
+    for (let first = true; !this.ends('}', first); first = false) {
+      this.space();
+      if (this.text[this.at] !== '"') throw this.unexpected();
+      const key = this.string();
+      this.space();
+      if (this.text[this.at] !== ':') throw this.unexpected();
+      this.at++;
+      this.vm.chargeBytes(PROPERTY_BYTES);
+      if (key.length > LONGEST_HASHED) this.vm.chargeKey();
+      props[key] = this.value();
+    }
+    return this.vm.newObject(props);
+  }
+
+  private array(): Value {
+    const elements: Value[] = [];
+    for (let first = true; !this.ends(']', first); first = false) {
+      this.vm.chargeElements(1);
+      elements.push(this.value());
+    }
+    return this.vm.newArray(elements);
   }
 
   /** Steps over the closing bracket, or over the comma before the next member. */

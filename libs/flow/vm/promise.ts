@@ -1,7 +1,6 @@
 // Promises as ECMAScript defines them: their reactions, combinators and jobs, tick for tick.
 
 import type { Frame } from './frame.js';
-import { REACTION_BYTES } from './memory.js';
 import { getProperty } from './properties.js';
 import {
   ArrayObject,
@@ -131,7 +130,7 @@ function settle(vm: Vm, promise: PromiseObject, state: typeof FULFILLED | typeof
 /** PerformPromiseThen. */
 export function react(vm: Vm, promise: PromiseObject, reaction: Reaction): void {
   if (promise.state === PENDING) {
-    vm.chargeBytes(REACTION_BYTES);
+    vm.chargeBytes(48);
     if (promise.reactions) promise.reactions.push(reaction);
     else promise.reactions = [reaction];
   } else {
