@@ -109,8 +109,10 @@ describe('late events', () => {
       await app.executions.start('one', undefined, { id: 'late' });
       await app.signals.send('late', 'go', 2);
       expect(await result('late')).toBe(2);
+      // The run has ended, and this signal is about to be committed for it. A worker may drop it before anybody else can see it.
+      const late = await manager.query(`SELECT payload FROM "${database.schema}".signals WHERE execution_id = 'late'`);
+      expect(late).toEqual([{ payload: 1 }]);
     });
-    expect((await left('late')).signals).toHaveLength(1);
     await eventually(async () => expect(await left('late')).toEqual(NOTHING));
   });
 
