@@ -22,7 +22,8 @@ function schemaOf(runner: QueryRunner): string {
 // `COLLATE "C"` on ids and queue names: byte order is faster to compare, and the children of a run are one range of the key.
 // fillfactor 40 leaves room on the page for the one or two updates of a run, so that they are HOT updates.
 // In `executions`, columns that never change come first and those that every update writes come last: an update logs the bytes
-// between the first and the last change, so inputs and names are not written to the WAL again (task end 350 → 165 bytes).
+// between the first and the last change, so inputs and names are not written to the WAL again (task end 350 → 165 bytes). What a
+// turn in the middle of a run leaves as it is (its first start, its status, its worker) stands before the fence for the same reason.
 const UP = [
   // The time of all executions: every statement and every default reads it, so that a test can replace it and move time. The planner
   // inlines it, so it costs nothing at run time and indexes on times are used as before.
@@ -49,19 +50,23 @@ const UP = [
     inputs_verbatim json,
     options jsonb,
     tags text[],
-    fence bigint NOT NULL,
     started_at timestamptz,
-    finished_at timestamptz,
     cancelled_at timestamptz,
     attempts integer NOT NULL DEFAULT 0,
     crashes smallint NOT NULL DEFAULT 0,
     status text NOT NULL DEFAULT 'pending',
     worker_id text,
+    fence bigint NOT NULL,
+    finished_at timestamptz,
+    calls integer NOT NULL DEFAULT 0,
     output json,
     output_verbatim json,
     error jsonb,
     progress jsonb,
     note text,
+    snapshot_ref text,
+    pending text,
+    snapshot text,
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
   ) WITH (fillfactor = 40)`,
   `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
@@ -144,17 +149,9 @@ const UP = [
     created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     CONSTRAINT workflow_programs_pkey PRIMARY KEY (name, version, fingerprint)
   )`,
-  `CREATE TABLE rhythm.workflow_execution_context (
-    execution_id text COLLATE "C" NOT NULL,
-    bucket smallint NOT NULL,
-    snapshot json,
-    snapshot_ref text,
-    calls integer NOT NULL DEFAULT 0,
-    CONSTRAINT workflow_execution_context_pkey PRIMARY KEY (execution_id, bucket)
-  ) WITH (fillfactor = 50)`,
   // lz4 compresses a large snapshot in less than half the time of pglz (docs/adr/0008); a server built without it keeps its default.
   `DO $$ BEGIN
-    ALTER TABLE rhythm.workflow_execution_context ALTER COLUMN snapshot SET COMPRESSION lz4;
+    ALTER TABLE rhythm.executions ALTER COLUMN snapshot SET COMPRESSION lz4;
   EXCEPTION WHEN feature_not_supported THEN NULL;
   END $$`,
   `CREATE TABLE rhythm.worker_heartbeats (
@@ -202,6 +199,10 @@ const UP = [
     CONSTRAINT schema_info_pkey PRIMARY KEY (id)
   )`,
   `INSERT INTO rhythm.schema_info (id, version, min_code_version) VALUES (1, 1, 1)`,
+  // The states of suspended runs, for people.
+  `CREATE VIEW rhythm.workflow_execution_context AS
+    SELECT id AS execution_id, bucket, snapshot::json AS snapshot, snapshot_ref, calls FROM rhythm.executions
+    WHERE snapshot IS NOT NULL OR snapshot_ref IS NOT NULL`,
   // One status column for people: an execution that is claimed at its present fence is running, and its worker is the one that claimed it.
   `CREATE VIEW rhythm.execution_status AS
     SELECT e.id, e.type, e.target_name, e.queue, e.priority,
@@ -218,9 +219,9 @@ const UP = [
 ];
 
 const DOWN = [
-  `DROP VIEW rhythm.execution_status`,
+  `DROP VIEW rhythm.execution_status, rhythm.workflow_execution_context`,
   `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
-    rhythm.workflow_execution_context, rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
+    rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
     rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
   `DROP FUNCTION rhythm.clock()`,

@@ -2,7 +2,6 @@
 
 /** Every table whose rows belong to one execution, besides `executions` itself and the queue, whose rows are deleted by the claim. */
 export const OWNED_TABLES = [
-  'workflow_execution_context',
   'inbox',
   'signals',
   'scheduled_queue',
@@ -14,7 +13,7 @@ export const OWNED_TABLES = [
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 
 /** The tables with what a run needs to go on, without those that people read afterwards. */
-export const STATE_TABLES = ['workflow_execution_context', 'inbox', 'signals', 'scheduled_queue', 'resume_groups'] as const;
+export const STATE_TABLES = ['inbox', 'signals', 'scheduled_queue', 'resume_groups'] as const;
 
 /** CTEs that delete the rows of the executions in `source` (with columns `id` and `bucket`) from these tables. */
 export function deleteOwned(source: string, tables: readonly OwnedTable[] = OWNED_TABLES): string {

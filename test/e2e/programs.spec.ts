@@ -156,7 +156,7 @@ describe('the program of a run', () => {
         db.rows(
           sql(
             'spec_change_format',
-            `UPDATE rhythm.workflow_execution_context SET snapshot = regexp_replace(snapshot::text, $2, $3)::json WHERE execution_id = $1`,
+            `UPDATE rhythm.executions SET snapshot = regexp_replace(snapshot, $2, $3) WHERE id = $1`,
           ),
           [id, from, to],
         ),

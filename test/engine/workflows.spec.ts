@@ -141,7 +141,7 @@ describe('workflows', () => {
     await harness.engine({ cachedRuns: 0 });
     const [bad, good] = [await harness.start('f'), await harness.start('f')];
     await waitFor('both to wait', async () => (await harness.count('workflow_execution_context')) === 2);
-    await harness.query(`UPDATE rhythm.workflow_execution_context SET snapshot = '{"v":1,"damaged":true}' WHERE execution_id = $1`, [bad]);
+    await harness.query(`UPDATE rhythm.executions SET snapshot = '{"v":1,"damaged":true}' WHERE id = $1`, [bad]);
     const { sendSignals } = await import('../../libs/store/index.js');
     await sendSignals(
       harness.store.db,

@@ -4,9 +4,8 @@ import pg from 'pg';
 
 const ID = `'0192' || substr(md5($1 || clock_timestamp() || n::text), 1, 28) || n`;
 
-/** How many executions wait, are claimed, or are suspended with their state, without the queues that no worker serves. */
-export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims)
-  + (SELECT count(*) FROM rhythm.workflow_execution_context))::integer AS n`;
+/** Rows of the queue and of claims, without the queues that no worker serves: a run whose steps are being run has one or the other. */
+export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims))::integer AS n`;
 
 /** Inserts finished tasks, or pending ones in a queue that no worker serves. */
 export async function prefill(url, status, count, payload) {

@@ -158,7 +158,7 @@ export class TurnBasis {
     commit.error = cancelErrorIn(turn);
     if (result.cancelled) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: this.options.cancelGraceMs }];
     const inRow = snapshotRef === undefined ? snapshot : null;
-    commit.state = { action: 'store', snapshot: inRow, snapshotRef, calls, known: this.hasState };
+    commit.state = { action: 'store', snapshot: inRow, snapshotRef, calls };
     const keep: CachedRun = {
       flow: turn.flow,
       takesSignals: turn.takesSignals,

@@ -15,7 +15,6 @@ import { addTasks, type TaskCommit } from './task-commit.js';
 import { addTimers, addWithdrawals } from './timers.js';
 import type { TurnCommit } from './turn-commit.js';
 import { addTurns } from './turn-rows.js';
-import { knownStates } from './turn-states.js';
 import { nothingUnread } from './unread-turns.js';
 
 /** A group of finished work. */
@@ -99,7 +98,7 @@ async function write(
   // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes the statement of one
   // step half as long again. So a worker first writes what is right if all win, with the condition that they do.
   if (optimistic) {
-    const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const, ['renewed', knownStates(turns)] as const];
+    const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const];
     addExpectations(commit, expected, nothingUnread(turns));
   }
   const winners = [

@@ -10,7 +10,6 @@ import { each, owner } from './turn-items.js';
 // Which of the deleted steps may have rows in a table. The end of a task deletes its schedule, its inbox and its tokens, and the
 // end of a workflow its state, so for most steps there is nothing to look for.
 const MAY_HAVE: Record<OwnedTable, string> = {
-  workflow_execution_context: `type = 'workflow' AND status <> 'completed'`,
   inbox: `type = 'workflow' AND status <> 'completed'`,
   signals: `type = 'workflow'`,
   scheduled_queue: `type = 'workflow' AND status <> 'completed'`,

@@ -34,8 +34,6 @@ export interface TurnCommit {
         snapshot: string | null;
         snapshotRef?: string;
         calls: number;
-        /** There is a state at this fence. */
-        known?: boolean;
       }
     | { action: 'keep'; calls: number }
     | { action: 'leave' | 'drop' };

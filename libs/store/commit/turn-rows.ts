@@ -1,14 +1,15 @@
-// The rows of runs whose turns are committed, as a part of a commit: status, outcome, and a wake for those that lost their fence.
+// The rows of runs whose turns are committed, as a part of a commit: status, outcome, state, and a wake for those that lost their fence.
 
 import { CLOCK } from '../clock.js';
 import { ENDED, isEnded } from '../ended.js';
 import { jsonColumns } from '../json-columns.js';
+import { deleteOwned, STATE_TABLES } from '../owned-rows.js';
 import { wake } from '../work-queue.js';
 import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
 import { addConsumed } from './consumed-events.js';
 import { addLosers } from './fence-losers.js';
 import type { TurnCommit } from './turn-commit.js';
-import { addStates } from './turn-states.js';
+import { owner } from './turn-items.js';
 import { NOTHING_UNREAD } from './unread-turns.js';
 
 /**
@@ -33,6 +34,10 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
     ['text', turns.map((turn) => turn.note ?? null), null],
     ['float8', turns.map((turn) => turn.startedAt)],
     ['boolean', turns.map((turn) => turn.cancelled ?? false), false],
+    ['text', turns.map(({ state }) => state.action), 'store'],
+    ['text', turns.map(({ state }) => (state.action === 'store' ? state.snapshot : null))],
+    ['text', turns.map(({ state }) => (state.action === 'store' ? (state.snapshotRef ?? null) : null)), null],
+    ['integer', turns.map(({ state }) => (state.action === 'store' || state.action === 'keep' ? state.calls : 0))],
     ['text', parents.map((parent) => parent?.id ?? null), null],
     ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
     ['integer', commit.optimistic ? [] : turns.map((turn) => turn.needs ?? null), null],
@@ -51,9 +56,12 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
         error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
+        snapshot = CASE d.state WHEN 'store' THEN d.snapshot WHEN 'drop' THEN NULL ELSE e.snapshot END,
+        snapshot_ref = CASE d.state WHEN 'store' THEN d.snapshot_ref WHEN 'drop' THEN NULL ELSE e.snapshot_ref END,
+        calls = CASE WHEN d.state IN ('store', 'keep') THEN d.calls ELSE e.calls END,
         finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, ${CLOCK}) ELSE e.cancelled_at END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, parent_id, parent_bucket, needs${unread ? ', known' : ''})
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, state, snapshot, snapshot_ref, calls, parent_id, parent_bucket, needs${unread ? ', known' : ''})
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
         ${unread ? `AND (d.known IS NULL OR (${NOTHING_UNREAD}))` : ''}
@@ -65,9 +73,22 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
     ],
   );
   addLosers(commit, 'lost_turns', 'turned', turns.length);
-  addStates(commit, turns);
+  addDropped(commit, turns);
   addConsumed(commit, turns);
   if (!commit.optimistic || turns.some((turn) => turn.again)) addWakes(commit, turns);
+}
+
+// Of a run that has ended, only its row, its history and its steps are kept.
+function addDropped(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  const dropped = turns.flatMap((turn, n) => (turn.state.action === 'drop' ? [{ turn, n }] : []));
+  if (dropped.length === 0) return;
+  commit.add(
+    'dropped',
+    owner(commit, dropped),
+    (unnest) => `dropped AS MATERIALIZED (
+      SELECT d.id, d.bucket FROM ${unnest} AS d(n, id, bucket) WHERE ${commit.ofWinner}
+    ), ${deleteOwned('dropped', STATE_TABLES)}`,
+  );
 }
 
 // The claim of a turn that lost its fence deleted a queue row, and the event that came with that wake must be read again. This is

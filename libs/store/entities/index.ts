@@ -13,7 +13,6 @@ import { SignalEntity } from './signal.js';
 import { WorkQueueEntity } from './work-queue.js';
 import { WorkerHeartbeatEntity } from './worker-heartbeat.js';
 import { WorkflowDefinitionEntity } from './workflow-definition.js';
-import { WorkflowExecutionContextEntity } from './workflow-execution-context.js';
 import { WorkflowProgramEntity } from './workflow-program.js';
 
 /** The entities of Rhythm's own DataSource. */
@@ -27,7 +26,6 @@ export const entities = [
   ResumeGroupEntity,
   WorkflowDefinitionEntity,
   WorkflowProgramEntity,
-  WorkflowExecutionContextEntity,
   WorkerHeartbeatEntity,
   MarkedExecutionEntity,
   HistoryEntity,

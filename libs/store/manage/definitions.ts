@@ -74,9 +74,8 @@ const ACTIVATE = sql(
 );
 const IN_USE = sql(
   'versions_in_use',
-  `SELECT e.target_name AS name, e.version, count(*)::integer AS runs FROM rhythm.workflow_execution_context c
-  JOIN rhythm.executions e ON e.id = c.execution_id AND e.bucket = c.bucket
-  WHERE e.status IN ${LIVE} GROUP BY 1, 2 ORDER BY 1, 2`,
+  `SELECT e.target_name AS name, e.version, count(*)::integer AS runs FROM rhythm.executions e
+  WHERE e.type = 'workflow' AND e.started_at IS NOT NULL AND e.status IN ${LIVE} GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
 /** Stores versions that are not there yet and makes them current. Returns the names that got a new version. */

@@ -35,7 +35,7 @@ const SOURCES: Partial<Record<ExecutionStatus, string>> = {
   paused: `SELECT execution_id AS id, bucket FROM rhythm.marked_executions WHERE status = 'paused'`,
   running: `SELECT id, bucket FROM (${HELD}) held`,
   pending: `SELECT execution_id AS id, bucket FROM rhythm.work_queue UNION SELECT execution_id, bucket FROM rhythm.scheduled_queue WHERE kind = 'run'`,
-  suspended: `SELECT execution_id AS id, bucket FROM rhythm.workflow_execution_context UNION SELECT execution_id, bucket FROM rhythm.completion_tokens`,
+  suspended: `SELECT id, bucket FROM rhythm.executions WHERE status = 'suspended'`,
 };
 
 /** One page of executions. */

@@ -28,7 +28,7 @@ export interface RunState {
 
 const STATE = sql(
   'read_run_state',
-  `SELECT e.id, e.target_name AS name, e.version, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", d.source, d.file, d.allow,
+  `SELECT e.id, e.target_name AS name, e.version, e.snapshot, e.snapshot_ref AS "snapshotRef", d.source, d.file, d.allow,
     (SELECT n.allow FROM rhythm.workflow_definitions n WHERE n.name = e.target_name AND e.type = 'workflow' ORDER BY n.activation DESC LIMIT 1) AS "currentAllow",
     (SELECT coalesce(json_agg(json_build_object('kind', s.kind, 'call', s.call, 'dueAt', s.due_at) ORDER BY s.due_at), '[]')
       FROM rhythm.scheduled_queue s WHERE s.execution_id = e.id AND s.bucket = e.bucket) AS timers,
@@ -37,7 +37,6 @@ const STATE = sql(
     (SELECT coalesce(json_agg(json_build_object('kind', i.kind, 'call', i.call) ORDER BY i.seq), '[]')
       FROM rhythm.inbox i WHERE i.execution_id = e.id AND i.bucket = e.bucket) AS events
   FROM rhythm.executions e
-  LEFT JOIN rhythm.workflow_execution_context c ON c.execution_id = e.id AND c.bucket = e.bucket
   LEFT JOIN rhythm.workflow_definitions d ON d.name = e.target_name AND d.version = e.version
   WHERE e.id = $1 AND e.bucket = $2`,
 );

@@ -12,6 +12,8 @@ export interface LoadedRun {
   snapshotRef: string | null;
   /** The highest durable call ever numbered. */
   calls: number;
+  /** The steps that workers run without rows of their own, as JSON text. */
+  pending: string | null;
   /** JSON text of the inputs, only when there is no snapshot. */
   input: string | null;
   /** The members that the resume groups had left, or null without groups: if a commit finds fewer, a child has ended meanwhile. */
@@ -35,14 +37,13 @@ export interface StoredEvent {
 
 const CONTEXTS = sql(
   'load_contexts',
-  `SELECT e.id, c.snapshot::text AS snapshot, c.snapshot_ref AS "snapshotRef", coalesce(c.calls, 0) AS calls,
-    CASE WHEN c.snapshot IS NULL AND c.snapshot_ref IS NULL THEN ${jsonText('inputs')} END AS input,
+  `SELECT e.id, e.snapshot, e.snapshot_ref AS "snapshotRef", e.calls, e.pending,
+    CASE WHEN e.snapshot IS NULL AND e.snapshot_ref IS NULL THEN ${jsonText('inputs')} END AS input,
     (SELECT sum(g.remaining)::integer FROM rhythm.resume_groups g WHERE g.execution_id = e.id AND g.bucket = e.bucket) AS remaining,
     (e.status = 'pending' AND e.options ?| '{delayMs,runAt}'::text[] AND EXISTS (SELECT 1 FROM rhythm.scheduled_queue s
       WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.call = 0 AND s.due_at > ${CLOCK})) IS TRUE AS early
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
-  JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
-  LEFT JOIN rhythm.workflow_execution_context c ON c.execution_id = d.id AND c.bucket = d.bucket`,
+  JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`,
 );
 
 const EVENTS = sql(
