@@ -153,13 +153,11 @@ describe('the program of a run', () => {
     await worker.close();
     const change = (from: string, to: string) =>
       withStore(({ db }) =>
-        db.rows(
-          sql(
-            'spec_change_format',
-            `UPDATE rhythm.executions SET snapshot = regexp_replace(snapshot, $2, $3) WHERE id = $1`,
-          ),
-          [id, from, to],
-        ),
+        db.rows(sql('spec_change_format', `UPDATE rhythm.executions SET snapshot = regexp_replace(snapshot, $2, $3) WHERE id = $1`), [
+          id,
+          from,
+          to,
+        ]),
       );
     await change('^\\[2,', '[999,');
 
