@@ -56,21 +56,36 @@ const UP = [
     crashes smallint NOT NULL DEFAULT 0,
     status text NOT NULL DEFAULT 'pending',
     worker_id text,
-    fence bigint NOT NULL,
     finished_at timestamptz,
-    calls integer NOT NULL DEFAULT 0,
-    output json,
-    output_verbatim json,
-    error jsonb,
     progress jsonb,
     note text,
     snapshot_ref text,
-    pending text,
     snapshot text,
+    calls integer NOT NULL DEFAULT 0,
+    fence bigint NOT NULL,
+    pending text,
+    output json,
+    output_verbatim json,
+    error jsonb,
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
   ) WITH (fillfactor = 40)`,
   `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
   `CREATE INDEX executions_own_ids ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
+  // A step that ends in the turn that consumes its result is one row, written once. Nothing but the end of its run or a newer step
+  // ever deletes it.
+  `CREATE TABLE rhythm.steps (
+    started_at timestamptz NOT NULL,
+    finished_at timestamptz NOT NULL,
+    call integer NOT NULL,
+    bucket smallint NOT NULL,
+    execution_id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    worker_id text NOT NULL,
+    input text,
+    output text,
+    unusual jsonb,
+    CONSTRAINT steps_pkey PRIMARY KEY (execution_id, bucket, call)
+  )`,
   `CREATE TABLE rhythm.work_queue (
     seq bigint NOT NULL,
     fence bigint,
@@ -203,7 +218,8 @@ const UP = [
   `CREATE VIEW rhythm.workflow_execution_context AS
     SELECT id AS execution_id, bucket, snapshot::json AS snapshot, snapshot_ref, calls FROM rhythm.executions
     WHERE snapshot IS NOT NULL OR snapshot_ref IS NOT NULL`,
-  // One status column for people: an execution that is claimed at its present fence is running, and its worker is the one that claimed it.
+  // One status column for people: an execution that is claimed at its present fence is running, and its worker is the one that claimed
+  // it. Steps without rows of their own are in it too: those that have ended, and those in the rows of their runs.
   `CREATE VIEW rhythm.execution_status AS
     SELECT e.id, e.type, e.target_name, e.queue, e.priority,
       CASE WHEN h.worker_id IS NOT NULL AND e.status IN ('pending', 'suspended') THEN 'running' ELSE e.status END AS status,
@@ -215,14 +231,23 @@ const UP = [
       SELECT DISTINCT ON (i.id, i.bucket, i.fence) i.id, i.bucket, i.fence, c.worker_id
       FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
       ORDER BY i.id, i.bucket, i.fence
-    ) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`,
+    ) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence
+    UNION ALL
+    SELECT s.execution_id || ':' || s.call, 'task', s.name, coalesce(s.unusual->>'queue', 'default'), coalesce((s.unusual->>'priority')::smallint, 0::smallint),
+      'completed', s.worker_id, s.execution_id, NULL, s.input::jsonb, s.output::jsonb, NULL, 0, 0::smallint, NULL, NULL, s.started_at, s.started_at, s.finished_at, NULL
+    FROM rhythm.steps s
+    UNION ALL
+    SELECT r.id || ':' || (p.step->>0), 'task', p.step->>4, p.step->>5, coalesce((p.step->>7)::smallint, 0::smallint),
+      'running', p.step->>3, r.id, NULL, (p.step->>6)::jsonb, NULL, NULL, 0, 0::smallint, NULL, NULL, to_timestamp((p.step->>2)::float8 / 1000),
+      to_timestamp((p.step->>2)::float8 / 1000), NULL, NULL
+    FROM rhythm.executions r, json_array_elements(r.pending::json) AS p(step) WHERE r.pending IS NOT NULL`,
 ];
 
 const DOWN = [
   `DROP VIEW rhythm.execution_status, rhythm.workflow_execution_context`,
   `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
     rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
-    rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.executions`,
+    rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.steps, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
   `DROP FUNCTION rhythm.clock()`,
 ];

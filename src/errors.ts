@@ -94,6 +94,16 @@ export class ExecutionStateError extends RhythmError {
   }
 }
 
+/** The step has ended, and its result is not kept any more. */
+export class ResultExpiredError extends RhythmError {
+  constructor(readonly executionId: string) {
+    super(
+      'RHYTHM_RESULT_EXPIRED',
+      `The result of "${executionId}" is not kept any more: its workflow has consumed it, and keeps as many steps as history.maxSteps says. (Or this call of the workflow was not a task.) Read the result in the workflow, or raise history.maxSteps.`,
+    );
+  }
+}
+
 /** `result()` stopped waiting; the execution is not affected. */
 export class ResultTimeoutError extends RhythmError {
   constructor(

@@ -23,6 +23,7 @@ const CLASSES_AND_FUNCTIONS = [
   'InjectRhythm',
   'InvalidArgumentError',
   'NonRetryableError',
+  'ResultExpiredError',
   'ResultTimeoutError',
   'RhythmError',
   'RhythmEvents',

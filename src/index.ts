@@ -28,6 +28,7 @@ export {
   ExecutionStateError,
   InvalidArgumentError,
   NonRetryableError,
+  ResultExpiredError,
   ResultTimeoutError,
   RhythmError,
   SignalToTaskError,

@@ -15,6 +15,10 @@ import { Wakeups } from './loops/wakeups.js';
 import { sleep } from './runtime.js';
 import { TaskLane } from './tasks/task-lane.js';
 import { FusedStep } from './turns/fused-step.js';
+import { RunLocks } from './turns/run-locks.js';
+import { StepEnds } from './turns/step-ends.js';
+import { StepRows } from './turns/step-rows.js';
+import { StepsInPlace } from './turns/steps-in-place.js';
 import { TurnLane } from './turns/turn-lane.js';
 import { TurnRunner } from './turns/turn-runner.js';
 import { TurnWriter } from './turns/turn-writer.js';
@@ -47,6 +51,7 @@ export class Worker {
   private readonly timers: TimerLoop;
   private readonly heartbeats: HeartbeatLoop;
   private readonly vacuum: VacuumLoop;
+  private readonly stepRows: StepRows;
   private readonly links: readonly Link[];
   /** Aborted when no new work is taken. */
   private readonly closing = new AbortController();
@@ -71,29 +76,34 @@ export class Worker {
     const held = new HeldWork(runtime);
     const cache = new VmCache(options.cachedRuns, options.cacheBytes);
     const stopper = new Stopper(held, cache, store.hints);
+    const steps = new StepsInPlace(parts, head, slots, held, cache, clock, closing);
+    const locks = new RunLocks();
 
     // Commit and announce.
     const announcer = new Announcer(parts, wakeups, clock, stopper);
     const immediate = new ImmediateClaims(parts, wakeups, head, slots, held, clock, closing);
     const committer = new Committer(parts, { main: writing, separate }, wakeups, slots, held, immediate, announcer);
+    const stepRows = new StepRows(parts, wakeups, held, cache, committer, steps, locks, closed);
 
     // Admit, and run in one of the two lanes.
     const giveBack = new GiveBack(parts, wakeups, held, committer, closing, closed);
     const guard = new PoisonGuard(parts, wakeups, committer, giveBack, closing);
     const runner = new TurnRunner(parts);
-    const turnWriter = new TurnWriter(parts, cache, committer);
+    const turnWriter = new TurnWriter(parts, cache, committer, steps, stepRows, slots);
     const fusedStep = new FusedStep(parts, clock, cache, runner);
-    const tasks = new TaskLane(parts, slots, held, committer, announcer, giveBack, guard, fusedStep, turnWriter);
+    const stepEnds = new StepEnds(parts, slots, fusedStep, turnWriter, steps, stepRows, locks);
+    const tasks = new TaskLane(parts, slots, held, committer, announcer, giveBack, guard, fusedStep, turnWriter, stepEnds, stepRows);
     const turns = new TurnLane(parts, reading, slots, cache, committer, giveBack, guard, runner, turnWriter, tasks);
     const dispatcher = new Dispatcher(slots, clock, guard, tasks, turns);
 
     // The loops.
     this.claims = new ClaimLoop(parts, wakeups, head, held, slots, committer, giveBack, dispatcher);
     this.timers = new TimerLoop(parts, wakeups.timers, announcer);
-    this.heartbeats = new HeartbeatLoop(parts, wakeups.heartbeats, held, cache, stopper, announcer);
+    this.heartbeats = new HeartbeatLoop(parts, wakeups.heartbeats, held, cache, stopper, announcer, stepRows);
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(parts, writing, store.pooled ? 0 : options.vacuumMs, committer);
 
+    this.stepRows = stepRows;
     this.held = held;
     this.cache = cache;
     this.stopper = stopper;
@@ -106,6 +116,7 @@ export class Worker {
     const { queues, concurrency, codeVersion } = options;
     const [host, pid] = [hostname(), process.pid];
     await registerWorker(store.db, { workerId: this.id, host, pid, queues, tasks: tasks.names(), concurrency, codeVersion });
+    this.stepRows.start();
     this.heartbeats.start();
     this.timers.start();
     this.vacuum.start();
@@ -162,6 +173,7 @@ export class Worker {
 
   private async close(): Promise<void> {
     this.closed.abort();
+    this.stepRows.stop();
     this.stopper.close();
     this.cache.clear();
     await Promise.all([this.timers.stop(), this.vacuum.stop(), this.heartbeats.stop(), ...this.links.map((link) => link.close())]);
@@ -174,10 +186,11 @@ export class Worker {
   // Gives back what is held, and removes the worker: its claims are gone by then, or are found by a sweep.
   private async giveBackAll(): Promise<void> {
     const { store, runtime } = this.parts;
+    for (const item of this.held.all()) item.dropped = true;
+    await this.stepRows.giveBack(this.held.all());
     const items = this.held.all();
-    if (items.length > 0) {
-      for (const item of items) item.dropped = true;
-      const { claims } = this.held.begin(items);
+    const { claims } = this.held.begin(items);
+    if (items.length + claims.length > 0) {
       try {
         const given = await giveBackItems(store.db, this.id, items, claims, runtime.newFence());
         for (const queue of new Set(given.map((item) => item.queue))) store.hints.hint('work', queue);

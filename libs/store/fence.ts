@@ -8,3 +8,6 @@
 export function newFence(): number {
   return Math.floor(Math.random() * 2 ** 53);
 }
+
+/** The fence of what is not held itself: no execution ever has it. */
+export const NO_FENCE = -1;

@@ -67,6 +67,21 @@ export function rootOf(id: string): string {
   return end === -1 ? id : id.slice(0, end);
 }
 
+const STEP_ID = /^(.+):([1-9]\d{0,8})$/s;
+
+/** Whether an id may be that of a step: `run:number`. */
+export function mayBeStep(id: string): boolean {
+  return STEP_ID.test(id);
+}
+
+/** Ids as parameters: themselves, their buckets, and for those that may be of steps, the id of the run and the number of the call. */
+export function idColumns(
+  ids: readonly string[],
+): [ids: readonly string[], buckets: number[], runs: (string | null)[], calls: (number | null)[]] {
+  const steps = ids.map((id) => STEP_ID.exec(id));
+  return [ids, ids.map(bucketOf), steps.map((step) => step?.[1] ?? null), steps.map((step) => (step ? Number(step[2]) : null))];
+}
+
 /** Which of the buckets a run and its whole tree live in. */
 export function bucketOf(id: string): number {
   return crc32(rootOf(id)) % BUCKETS;

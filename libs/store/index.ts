@@ -2,8 +2,9 @@
 
 export type { ImmediateClaim } from './commit/children.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
+export type { StandingClaim } from './commit/steps-of-turns.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
-export { type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
+export { type EndedStep, type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
 export type { ConnectionOptions } from './connect/connection-options.js';
 export { isDatabaseError, isRetryable, retrying } from './connect/database-errors.js';
 export { type DatabaseIdentity, isSameDatabase, readIdentity } from './connect/database-identity.js';
@@ -23,7 +24,7 @@ export { ENDED_STATUSES, type EndedStatus, isEnded } from './ended.js';
 export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './errors.js';
 export { newFence } from './fence.js';
 export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
-export { type JsonColumns, jsonColumns, readable } from './json-columns.js';
+export { isReadable, type JsonColumns, jsonColumns, readable } from './json-columns.js';
 export {
   type AllowListInForce,
   type AllowListState,
@@ -68,6 +69,7 @@ export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
+export { type PendingStep, pendingText, readPending } from './pending-steps.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
 export {
   type ExecutionRecord,
@@ -110,5 +112,6 @@ export { type LoadedRun, loadRuns, type StoredEvent } from './run/load-runs.js';
 export { markStarted } from './run/mark-started.js';
 export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
+export { type PromotedStep, promoteSteps, requeueSteps, requeueUnknownSteps, type StepOfRun } from './run/take-steps.js';
 export { reportProgress } from './run/task-progress.js';
 export { Store, type StoreOptions } from './store.js';

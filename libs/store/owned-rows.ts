@@ -2,6 +2,7 @@
 
 /** Every table whose rows belong to one execution, besides `executions` itself and the queue, whose rows are deleted by the claim. */
 export const OWNED_TABLES = [
+  'steps',
   'inbox',
   'signals',
   'scheduled_queue',

@@ -1,7 +1,14 @@
 // Waits for executions to end: woken by hints, and by one poll for all waiters together.
 
 import { ANY, isEnded, readResults, type Store } from '../../libs/store/index.js';
-import { ExecutionCancelledError, ExecutionFailedError, ExecutionNotFoundError, ResultTimeoutError, RhythmError } from '../errors.js';
+import {
+  ExecutionCancelledError,
+  ExecutionFailedError,
+  ExecutionNotFoundError,
+  ResultExpiredError,
+  ResultTimeoutError,
+  RhythmError,
+} from '../errors.js';
 import { parse } from './execution.js';
 
 /** How long to wait for a result. */
@@ -39,6 +46,7 @@ export class ResultWaiter {
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<unknown> {
     const row = await this.ended(id, timeoutMs, signal);
     if (row.status === 'completed') return parse(row.output);
+    if (row.status === 'expired') throw new ResultExpiredError(id);
     if (row.status === 'cancelled') throw new ExecutionCancelledError(id, row.error?.message);
     throw new ExecutionFailedError(id, row.error ?? { name: 'Error', message: 'unknown error' });
   }
@@ -123,7 +131,7 @@ export class ResultWaiter {
       const row = found.get(id);
       for (const waiter of [...(this.waiters.get(id) ?? [])]) {
         if (row) waiter.status = row.status;
-        if (!row || isEnded(row.status)) waiter.settle(row);
+        if (!row || isEnded(row.status) || row.status === 'expired') waiter.settle(row);
       }
     }
   }

@@ -226,7 +226,7 @@ describe('rhythm list and status', () => {
     expect(roots.data.items).toContainEqual(expect.objectContaining({ id: 'o-1', parentId: null }));
     expect(roots.data.items.filter(({ parentId }: { parentId: string | null }) => parentId !== null)).toEqual([]);
     const all = await data(['list', '-a', '--limit', '1000']);
-    expect(all.data.items).toEqual(expect.arrayContaining([...roots.data.items, expect.objectContaining({ id: 'o-1:1' })]));
+    expect(all.data.items).toEqual(expect.arrayContaining([...roots.data.items, expect.objectContaining({ id: 'w-1:1' })]));
     expect(await cli(['list', '--name', 'fragile'])).toMatchObject({
       code: 0,
       out: '',

@@ -151,7 +151,7 @@ describe('cancel', () => {
     await requestCancel(harness.store.db, [id]);
     expect(await harness.ended(id)).toMatchObject({ status: 'cancelled', error: { name: 'CancelledError' } });
     expect(did).toEqual(['reserve', 'undo reserve']);
-    expect(await harness.count('executions', `parent_id = '${id}'`)).toBe(2);
+    expect(await harness.count('execution_status', `parent_id = '${id}'`)).toBe(2);
   });
 
   it.each([

@@ -47,7 +47,7 @@ describe('dead workers', () => {
     await first.kill('SIGKILL');
     const second = spawn('second', { flows: { f: flow }, holdMs: 10 });
     expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: [1, 'second'] });
-    expect(await harness.count('executions', `parent_id = '${id}'`)).toBe(2);
+    expect(await harness.count('execution_status', `parent_id = '${id}'`)).toBe(2);
     await second.kill();
   }, 60_000);
 

@@ -37,7 +37,7 @@ describe('a transactional task whose process is killed', () => {
       const second = spawn('second');
       expect(await harness.ended(id, 20_000)).toMatchObject({ status: 'completed', value: ['paid', 1] });
       expect(await paid()).toEqual([{ id: `${id}:1` }]);
-      expect(await harness.count('executions')).toBe(3);
+      expect(await harness.count('execution_status')).toBe(3);
       expect((await readHistory(harness.store.db, `${id}:1`)).map((entry) => entry.kind)).toContain('recovered');
       expect((await second.kill('SIGKILL')).signal).toBe('SIGKILL');
     },

@@ -68,7 +68,7 @@ describe('outages', () => {
     for (let round = 1; round <= 5; round++) {
       await waitFor(
         `some progress before break ${round}`,
-        async () => (await harness.count('executions', `status = 'completed'`)) > round * 40,
+        async () => (await harness.count('execution_status', `status = 'completed'`)) > round * 40,
       );
       wire.cut();
       await new Promise((resolve) => setImmediate(resolve));
@@ -213,7 +213,7 @@ describe('outages', () => {
     // Statements of every loop are on their way when the silence begins.
     await harness.start('f');
     await waitFor('the task to run', () => begun);
-    await waitFor('the flow to move', async () => (await harness.count('executions', `status = 'completed'`)) > 5);
+    await waitFor('the flow to move', async () => (await harness.count('execution_status', `status = 'completed'`)) > 5);
     const cuts = wire.cuts;
     wire.blackHole();
     const stoppedAt = performance.now();

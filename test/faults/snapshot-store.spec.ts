@@ -125,6 +125,6 @@ describe('a stored state outside the database', () => {
     away = false;
     await send(harness, id);
     expect(await harness.ended(id, 30_000)).toMatchObject({ status: 'completed', value: [1, 'yes'], note: null });
-    expect(await harness.count('executions')).toBe(2);
+    expect(await harness.count('execution_status')).toBe(2);
   }, 60_000);
 });

@@ -4,8 +4,13 @@ import pg from 'pg';
 
 const ID = `'0192' || substr(md5($1 || clock_timestamp() || n::text), 1, 28) || n`;
 
-/** Rows of the queue and of claims, without the queues that no worker serves: a run whose steps are being run has one or the other. */
+/** Tasks that are queued or claimed, without the queues that no worker serves. */
 export const UNFINISHED = `SELECT ((SELECT count(*) FROM rhythm.work_queue WHERE queue = 'default') + (SELECT count(*) FROM rhythm.claims))::integer AS n`;
+
+/** Of these runs, those that have not ended. */
+export const UNFINISHED_RUNS = `SELECT d.id FROM unnest($1::text[]) WITH ORDINALITY AS d(id, n) JOIN rhythm.executions e ON e.id = d.id
+  WHERE e.finished_at IS NULL ORDER BY d.n`;
+export const LOOKED_UP = 128;
 
 /** Inserts finished tasks, or pending ones in a queue that no worker serves. */
 export async function prefill(url, status, count, payload) {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { Link, Store } from '../../../dist/esm/libs/store/index.js';
 import { ExecutionService, RhythmModule, Task } from '../../../dist/esm/src/index.js';
 import { PAYLOAD } from '../workloads.mjs';
-import { UNFINISHED } from './backlog.mjs';
+import { LOOKED_UP, UNFINISHED, UNFINISHED_RUNS } from './backlog.mjs';
 
 export const about = {
   name: 'Rhythm',
@@ -77,20 +77,47 @@ export async function openClient(url) {
   const reader = new pg.Client({ connectionString: url });
   await reader.connect();
   const many = async (count, request) => {
+    const started = [];
     for (let left = count; left > 0; left -= 1_000)
-      await executions.startMany(Array.from({ length: Math.min(left, 1_000) }, () => request));
+      started.push(...(await executions.startMany(Array.from({ length: Math.min(left, 1_000) }, () => request))));
+    return started.map(({ id }) => id);
   };
+  const runs = new UnfinishedRuns(reader);
   return {
     bulk: (count, payload) => many(count, { name: 'noop', input: payload, options: { type: 'task' } }),
     single: (payload) => executions.start('noop', payload, { type: 'task' }),
     pickup: (at) => executions.start('pickup', { at }, { type: 'task' }),
-    workflows: (kind, count) => many(count, { name: kind, input: PAYLOAD }),
-    unfinished: async () => (await reader.query(UNFINISHED)).rows[0].n,
+    workflows: async (kind, count) => runs.add(await many(count, { name: kind, input: PAYLOAD })),
+    unfinished: async (kind) => (kind in FLOWS ? runs.count() : (await reader.query(UNFINISHED)).rows[0].n),
     async close() {
       await reader.end();
       await app.close();
     },
   };
+}
+
+// The runs of this client that have not ended. They end about in the order in which they were started, so the oldest are looked up
+// first, and further ones only while most of those have ended.
+class UnfinishedRuns {
+  constructor(reader) {
+    this.reader = reader;
+    this.ids = [];
+  }
+
+  add(ids) {
+    this.ids.push(...ids);
+  }
+
+  async count() {
+    for (let from = 0; from < this.ids.length; ) {
+      const oldest = this.ids.slice(from, from + LOOKED_UP);
+      const { rows } = await this.reader.query({ name: 'unfinished_runs', text: UNFINISHED_RUNS, values: [oldest] });
+      this.ids.splice(from, oldest.length, ...rows.map(({ id }) => id));
+      if (rows.length > oldest.length / 2) break;
+      from += rows.length;
+    }
+    return this.ids.length;
+  }
 }
 
 export async function openWorker(url, { concurrency, onNoop, onPickup }) {

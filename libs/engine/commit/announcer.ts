@@ -33,6 +33,7 @@ export class Announcer {
       const work = result.instead ?? given;
       const { items, task, turn, run = items[0] } = work;
       if (task) this.task(items[0], task, result.task, turn !== undefined && result.turn, queues);
+      if (work.steps && result.turn) for (const step of work.steps) this.ended(step, 'completed', 1, step.claimedAt);
       if (turn) this.turn(run, turn, work, result, queues);
     });
     this.wake(queues);

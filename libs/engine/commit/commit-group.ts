@@ -50,6 +50,16 @@ export class CommitGroup {
     }
   }
 
+  /** The places of the turns of those works that meet a condition. */
+  turnsOf(works: readonly FinishedWork[], condition: (work: FinishedWork) => boolean): number[] {
+    return this.places.flatMap(({ turn }, n) => (turn !== undefined && condition(works[n]) ? [turn] : []));
+  }
+
+  /** The work that a turn belongs to. */
+  workOf(turn: number): number {
+    return this.places.findIndex((place) => place.turn === turn);
+  }
+
   /** The outcome of the commit, by work. `claimed`: the children that were claimed at once, by turn. */
   resultsOf(outcome: CommitOutcome, claimed: readonly (readonly HeldItem[])[], certain: boolean): CommitResult[] {
     return this.places.map(({ task, turn }) => ({
@@ -82,6 +92,8 @@ function sizeOf({ task, turn }: FinishedWork): number {
   if (turn) {
     bytes += (turn.output?.length ?? 0) + (turn.state.action === 'store' ? (turn.state.snapshot?.length ?? 0) : 0);
     for (const child of turn.children) bytes += child.input?.length ?? 0;
+    for (const step of turn.endedSteps) bytes += (step.input?.length ?? 0) + (step.output?.length ?? 0);
+    bytes += turn.pending?.length ?? 0;
   }
   return bytes;
 }

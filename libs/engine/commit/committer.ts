@@ -24,6 +24,8 @@ const SECOND_GROUP = 100;
 // The longest wait between two tries of a work that the server does not accept.
 const LONGEST_RETRY_MS = 10_000;
 
+const NONE: readonly HeldItem[] = [];
+
 /** Writes finished work in groups. */
 export class Committer {
   private waiting: Waiting[] = [];
@@ -45,7 +47,7 @@ export class Committer {
     immediate: ImmediateClaims,
     private readonly announcer: Announcer,
   ) {
-    this.writer = new GroupWriter(parts, links, wakeups, immediate);
+    this.writer = new GroupWriter(parts, links, wakeups, immediate, held);
   }
 
   /** How much waits to be written. */
@@ -113,7 +115,8 @@ export class Committer {
   private async write(group: readonly Waiting[]): Promise<void> {
     const works = group.map((entry) => entry.work);
     const ending = this.held.begin(works.flatMap((work) => work.items));
-    const results = await this.writer.write(works, ending.claims);
+    const emptied = this.held.emptiedBy(works.flatMap(({ steps }) => steps ?? NONE));
+    const results = await this.writer.write(works, ending.claims, emptied);
     // Nearly always.
     if (results.every(isWritten)) return this.finish(group, works, results, ending);
     let written: Ending = ending;
@@ -144,7 +147,7 @@ export class Committer {
     this.refused++;
     let result: Written = refusal;
     for (let delay = RETRY_MS; !isWritten(result); delay = Math.min(2 * delay, LONGEST_RETRY_MS)) {
-      void this.noteRefused(entry.work.items[0], result.error);
+      void this.noteRefused(entry.work.items[0] ?? entry.work.run, result.error);
       await sleep(this.parts.runtime, delay);
       result = await this.writer.writeAlone(entry.work, result.certain);
     }

@@ -3,6 +3,7 @@
 import { type TaskCommit, type TurnCommit, turnCommit } from '../../store/index.js';
 import { toErrorData } from '../error-data.js';
 import { failedAtOnce, parentOf } from '../tasks/task-commits.js';
+import type { ChosenSteps } from '../turns/steps-in-place.js';
 import type { Note } from '../turns/turn-notes.js';
 import type { HeldItem } from '../work/held-work.js';
 
@@ -14,6 +15,10 @@ export interface FinishedWork {
   turn?: TurnCommit;
   /** The run of the turn; absent when it is the held item itself. */
   run?: HeldItem;
+  /** The steps without rows that end with the turn. */
+  steps?: readonly HeldItem[];
+  /** The steps without rows that begin with the turn. */
+  chosen?: ChosenSteps;
   /** What the turn did with signals and timers, for events. */
   notes?: readonly Note[];
   /** The whole state after the turn, wherever it is stored, for events. */

@@ -7,12 +7,13 @@ import {
   isRetryable,
   putOffItems,
   type Runner,
+  type StandingClaim,
   type WorkCommit,
 } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { Wakeups } from '../loops/wakeups.js';
 import { sleep } from '../runtime.js';
-import type { HeldItem } from '../work/held-work.js';
+import type { HeldItem, HeldWork } from '../work/held-work.js';
 import { isRefusal, mayBeOneWork } from './commit-errors.js';
 import { CommitGroup } from './commit-group.js';
 import { type CommitResult, type FinishedWork, failedWork, nothingToWrite } from './finished-work.js';
@@ -45,6 +46,7 @@ const UNWRITABLE_MS = 60_000;
 // of signals to one run), and each optimistic commit that fails is a second statement and a line in the server's log.
 const CHECKED_GROUPS = 16;
 
+const NONE: readonly string[] = [];
 const NOT_WRITTEN: CommitResult = { task: false, turn: false, certain: false, fence: 0, claimedAtOnce: [] };
 
 export class GroupWriter {
@@ -56,6 +58,7 @@ export class GroupWriter {
     private readonly links: CommitLinks,
     private readonly wakeups: Wakeups,
     private readonly immediate: ImmediateClaims,
+    private readonly held: HeldWork,
   ) {}
 
   /** From now on nothing is written. */
@@ -63,13 +66,21 @@ export class GroupWriter {
     this.stopped = true;
   }
 
-  /** Writes a group and deletes these claims with it. Tried until the server has decided about each work, or the worker ends. */
-  async write(works: readonly FinishedWork[], claims: readonly string[], certain = true): Promise<Written[]> {
+  /**
+   * Writes a group and deletes these claims with it; those of `claimsIfWon` only if every work is written at once. Tried until the
+   * server has decided about each work, or the worker ends.
+   */
+  async write(
+    works: readonly FinishedWork[],
+    claims: readonly string[],
+    claimsIfWon: readonly string[] = NONE,
+    certain = true,
+  ): Promise<Written[]> {
     let isCertain = certain;
     for (let tries = 1; ; tries++) {
       if (this.stopped) return works.map(() => NOT_WRITTEN);
       try {
-        return await this.writeOnce(this.links.main, works, claims, isCertain);
+        return await this.writeOnce(this.links.main, works, claims, claimsIfWon, isCertain);
       } catch (error) {
         if (isRetryable(error)) continue;
         if (works.length > 0 && isRefusal(error)) return this.writeEach(works, claims, isCertain, error);
@@ -91,11 +102,11 @@ export class GroupWriter {
     if (works.length === 1) {
       this.problem(`commit of ${works[0].items[0]?.id ?? 'an execution'}`, error);
       const fallback = await this.fallbackFor(works[0], error);
-      const results = await this.write([fallback], claims, certain);
+      const results = await this.write([fallback], claims, NONE, certain);
       return results.map((result) => (isWritten(result) ? { ...result, instead: result.instead ?? fallback } : result));
     }
     const results: Written[] = [];
-    for (const work of works) results.push(...(await this.write([work], [], certain)));
+    for (const work of works) results.push(...(await this.write([work], NONE, NONE, certain)));
     await this.endClaims(claims, works, results);
     return results;
   }
@@ -106,6 +117,8 @@ export class GroupWriter {
   private async fallbackFor(work: FinishedWork, error: unknown): Promise<FinishedWork> {
     const { items, task, turn } = work;
     const [item] = items;
+    // The end of a step in place: it gets a row, and its result is written there.
+    if (!item) return { items };
     if (task && turn) return { items, task };
     if (!work.isLastResort && (task || turn)) return failedWork(item, error);
     if (task || turn) await this.putOff(item);
@@ -129,7 +142,7 @@ export class GroupWriter {
   private async endClaims(claims: readonly string[], works: readonly FinishedWork[], results: readonly Written[]): Promise<void> {
     const kept = new Set(works.flatMap(({ items }, n) => (isWritten(results[n]) ? [] : items.map((item) => item.claimId))));
     const done = claims.filter((claimId) => !kept.has(claimId));
-    if (done.length > 0) await this.write([], done, true);
+    if (done.length > 0) await this.write([], done);
   }
 
   // The server cancels or refuses a statement, and the reason may lie in one of the works: too large for the time or the memory
@@ -153,7 +166,7 @@ export class GroupWriter {
     for (;;) {
       if (this.stopped) return NOT_WRITTEN;
       try {
-        return (await this.writeOnce(this.links.separate, [work], [], certain))[0];
+        return (await this.writeOnce(this.links.separate, [work], NONE, NONE, certain))[0];
       } catch (error) {
         if (isRetryable(error)) continue;
         if (isRefusal(error)) return (await this.writeEach([work], [], certain, error))[0];
@@ -166,14 +179,18 @@ export class GroupWriter {
     db: Runner,
     works: readonly FinishedWork[],
     claims: readonly string[],
+    claimsIfWon: readonly string[],
     certain: boolean,
   ): Promise<CommitResult[]> {
     const group = new CommitGroup(works);
     const { tasks, turns } = group;
     const { workerId, runtime } = this.parts;
     const optimistic = this.checkedGroups === 0;
-    const work = { workerId, tasks, turns, claims, optimistic, fence: runtime.newFence() };
+    const standing = this.standingClaim(group, works);
+    const work = { workerId, tasks, turns, claims, claimsIfWon, standing, optimistic, fence: runtime.newFence() };
     const { outcome, claimed } = await this.writeWithChildren(db, work);
+    if (standing) this.openStanding(standing, group, works, outcome);
+    if (outcome.allWon) this.held.closeClaims(claimsIfWon);
     const lost = outcome.turns.includes(false) || outcome.tasks.includes(false);
     this.checkedGroups = lost ? CHECKED_GROUPS : Math.max(0, this.checkedGroups - 1);
     return group.resultsOf(outcome, claimed, certain);
@@ -182,14 +199,43 @@ export class GroupWriter {
   // Children that this worker can run now are claimed in the commit that makes them, and never pass through the queue.
   private async writeWithChildren(db: Runner, work: WorkCommit): Promise<{ outcome: CommitOutcome; claimed: HeldItem[][] }> {
     const immediate = work.turns.length > 0 ? this.immediate.choose(work.turns) : undefined;
-    if (!immediate) return { outcome: await commitWork(db, work), claimed: [] };
     try {
+      if (!immediate) return { outcome: await commitWork(db, work), claimed: [] };
       const outcome = await commitWork(db, { ...work, immediate });
       return { outcome, claimed: this.immediate.take(immediate, work.turns, outcome) };
     } catch (error) {
-      this.immediate.uncertain(immediate);
+      if (immediate) this.immediate.uncertain(immediate);
+      if (work.standing) {
+        this.held.forgetClaim(work.standing.claimId);
+        this.wakeups.heartbeats.trigger();
+      }
       throw error;
     }
+  }
+
+  // Runs whose first steps in place begin with these turns share one claim.
+  private standingClaim(group: CommitGroup, works: readonly FinishedWork[]): StandingClaim | undefined {
+    const turns = group.turnsOf(works, ({ chosen }) => chosen !== undefined && chosen.claimId === undefined);
+    if (turns.length === 0) return undefined;
+    const claimId = this.parts.runtime.newId();
+    this.held.expectClaim(claimId);
+    return { claimId, turns };
+  }
+
+  private openStanding(
+    { claimId, turns }: StandingClaim,
+    group: CommitGroup,
+    works: readonly FinishedWork[],
+    outcome: CommitOutcome,
+  ): void {
+    let steps = 0;
+    for (const n of turns) {
+      const chosen = outcome.turns[n] ? works[group.workOf(n)].chosen : undefined;
+      if (!chosen) continue;
+      chosen.claimId = claimId;
+      steps += chosen.items.length;
+    }
+    this.held.openClaim(claimId, steps);
   }
 
   private problem(where: string, error: unknown): void {

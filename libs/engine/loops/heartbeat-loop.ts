@@ -3,6 +3,7 @@
 import { claimIds, giveBackClaims, lostItems, NO_HEARTBEAT, readHeartbeats, recoverWorker, writeHeartbeat } from '../../store/index.js';
 import type { Announcer } from '../commit/announcer.js';
 import type { WorkerParts } from '../engine-options.js';
+import type { StepRows } from '../turns/step-rows.js';
 import type { VmCache } from '../turns/vm-cache.js';
 import type { HeldWork } from '../work/held-work.js';
 import type { Stopper } from '../work/stopper.js';
@@ -27,6 +28,7 @@ export class HeartbeatLoop extends Loop {
     private readonly cache: VmCache,
     private readonly stopper: Stopper,
     private readonly announcer: Announcer,
+    private readonly stepRows: StepRows,
   ) {
     // A silent connection must be given up while there is still time to write the heartbeat on another one.
     const link = parts.store.link({ replyTimeoutMs: Math.max(1_000, parts.options.deadAfterMs / 3) });
@@ -67,6 +69,8 @@ export class HeartbeatLoop extends Loop {
   // Claims whose reply was lost: the database has them, but this worker does not have their items.
   private async giveBackUnknown(): Promise<void> {
     const { workerId, runtime } = this.parts;
+    // First the steps: the claims are how they are found.
+    this.announcer.wake(await this.stepRows.requeueUnknown(this.link));
     const unknown = this.held.unknown(await claimIds(this.link, workerId));
     if (unknown.length === 0) return;
     const given = await giveBackClaims(this.link, workerId, unknown, runtime.newFence());
@@ -74,7 +78,7 @@ export class HeartbeatLoop extends Loop {
   }
 
   private async stopLost(): Promise<void> {
-    const held = this.held.all();
+    const held = this.held.all().filter(({ step }) => step === undefined);
     if (held.length === 0) return;
     for (const { id, fence } of await lostItems(this.link, held)) this.stopper.stop(id, 'lost', fence);
   }
@@ -89,7 +93,7 @@ export class HeartbeatLoop extends Loop {
   private async recover(deadId: string, beats: number): Promise<void> {
     const { options, events, runtime } = this.parts;
     try {
-      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes, runtime.newFence());
+      const recovered = await recoverWorker(this.link, deadId, beats, options.maxCrashes, runtime.newFence);
       // Undefined: it was not dead, or another worker is recovering it. The next sweep takes what that one leaves.
       if (recovered ? recovered.left === 0 : beats !== NO_HEARTBEAT) this.others.remove(deadId);
       if (!recovered) return;

@@ -12,6 +12,7 @@ import {
   type Overdue,
   type Runner,
   readOverdue,
+  readPending,
   turnCommit,
   type WorkCommit,
 } from '../../store/index.js';
@@ -125,6 +126,8 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
     // could only fail again: a cancelled child workflow has lost its state and cannot be run again under its number.
     note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
     cascade: true,
+    pending: row.pending === null ? undefined : null,
+    cancelledSteps: readPending(row.pending),
     state: { action: status === 'failed' ? 'leave' : 'drop' },
     // A child that counts a group down at this moment does not wake the run: the end of the groups does.
     remaining: status === 'failed' ? undefined : null,

@@ -7,6 +7,7 @@ import { cancelledError, timeoutError } from '../error-data.js';
 import { NonRetryableError } from '../errors.js';
 import { toJsonText } from '../payload.js';
 import { sleep, type Timer } from '../runtime.js';
+import type { StepRows } from '../turns/step-rows.js';
 import { UnreachableError } from '../unreachable.js';
 import type { HeldItem, Stoppable, StopReason } from '../work/held-work.js';
 import type { TaskPolicy } from './runnable-task.js';
@@ -37,6 +38,7 @@ export class Attempt implements Stoppable {
     readonly item: HeldItem,
     readonly policy: TaskPolicy,
     readonly parts: WorkerParts,
+    private readonly rows: StepRows,
   ) {}
 
   /** Calls the task. It may ignore its signal; the attempt ends anyway, and what the task does later is ignored. */
@@ -100,7 +102,9 @@ export class Attempt implements Stoppable {
     for (let waitMs = FIRST_RETRY_MS; number === this.heartbeats && !this.ended; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const { unwritten } = this;
       try {
-        if (!(await reportProgress(this.parts.store.db, this.item, unwritten?.progress))) this.item.running?.stop('lost');
+        const { store } = this.parts;
+        const isWritten = (await this.hasRow()) && (await reportProgress(store.db, this.item, unwritten?.progress));
+        if (!isWritten) this.item.running?.stop('lost');
         if (this.unwritten === unwritten) this.unwritten = undefined;
         return;
       } catch (error) {
@@ -125,7 +129,9 @@ export class Attempt implements Stoppable {
 
   private async makeToken(): Promise<string> {
     const { store, runtime } = this.parts;
-    const token = await createCompletionToken(store.db, this.item, runtime.newSecret()).catch((error: unknown) => {
+    const hasRow = await this.hasRow();
+    const created = hasRow ? createCompletionToken(store.db, this.item, runtime.newSecret()) : Promise.resolve(undefined);
+    const token = await created.catch((error: unknown) => {
       throw isDatabaseError(error) ? error : new UnreachableError('The completion token could not be stored', error);
     });
     if (token === undefined) {
@@ -133,6 +139,11 @@ export class Attempt implements Stoppable {
       throw new Error(`Execution ${this.item.id} was taken over by another worker.`);
     }
     return token;
+  }
+
+  // Progress and tokens are stored with the row of the task.
+  private hasRow(): boolean | Promise<boolean> {
+    return this.item.step === undefined || this.rows.promote(this.item);
   }
 
   private abort(data: { name: string; message: string; code?: string }): void {

@@ -6,6 +6,9 @@ import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
 import type { FusedStep } from '../turns/fused-step.js';
+import { StepEnds } from '../turns/step-ends.js';
+import type { StepRows } from '../turns/step-rows.js';
+import { isStep } from '../turns/steps-in-place.js';
 import type { TurnWriter } from '../turns/turn-writer.js';
 import { UNREACHABLE_RETRY_MS, type UnreachableError } from '../unreachable.js';
 import type { GiveBack } from '../work/give-back.js';
@@ -33,8 +36,10 @@ export class TaskLane {
     private readonly guard: PoisonGuard,
     private readonly fusedStep: FusedStep,
     private readonly turnWriter: TurnWriter,
+    private readonly stepEnds: StepEnds,
+    private readonly stepRows: StepRows,
   ) {
-    this.runner = new TaskRunner(parts);
+    this.runner = new TaskRunner(parts, stepRows);
   }
 
   /** Runs the tasks that this worker has, and leaves the others to workers that have them. */
@@ -74,9 +79,12 @@ export class TaskLane {
     }
     if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: item.attempts + 1 });
     const outcome = await this.runner.run(item, task);
+    // The next step of the run may have the slot.
+    const keepsSlot = isStep(item) && 'commit' in outcome && StepEnds.isPlain(outcome.commit);
+    if (keepsSlot) this.slots.acquire('reserved');
     this.slots.release('task');
     this.guard.settle(item);
-    if (item.dropped || !this.held.has(item)) return;
+    if (item.dropped || !this.held.has(item)) return keepsSlot ? this.slots.release('reserved') : undefined;
     const unreachable = 'commit' in outcome && outcome.unreachable;
     if (unreachable && this.mayBeOutage(item, unreachable)) return void (await this.giveBack.later([item], UNREACHABLE_RETRY_MS));
     this.lostConnections.delete(item.id);
@@ -85,7 +93,8 @@ export class TaskLane {
       return this.giveBack.end(item);
     }
     if ('commit' in outcome) return this.write(item, outcome.commit);
-    if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled') await this.giveBack.now([item]);
+    if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled')
+      await (isStep(item) ? this.stepRows.giveBack([item]) : this.giveBack.now([item]));
   }
 
   // A task with a start timeout is marked as started before it runs: from then on the timer cannot end it as
@@ -117,8 +126,14 @@ export class TaskLane {
 
   // The end of an attempt, together with the turn of its parent if that can be run here.
   private async write(item: HeldItem, task: TaskCommit): Promise<void> {
+    if (isStep(item)) {
+      const { hasRow, toRun } = await this.stepEnds.settle(item, task);
+      this.runClaimedAtOnce(toRun);
+      if (!hasRow) return;
+      task.fence = item.fence;
+    }
     const fused = await this.fusedStep.run(item, task);
     if (!fused) return void (await this.committer.submit({ items: [item], task }));
-    this.runClaimedAtOnce(await this.turnWriter.write([item], fused, task));
+    this.runClaimedAtOnce((await this.turnWriter.write([item], fused, task)).toRun);
   }
 }

@@ -4,6 +4,7 @@ import type { TaskCommit } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { toErrorData } from '../error-data.js';
 import { toJsonText } from '../payload.js';
+import type { StepRows } from '../turns/step-rows.js';
 import { UnreachableError } from '../unreachable.js';
 import type { HeldItem, StopReason } from '../work/held-work.js';
 import { Attempt } from './attempt.js';
@@ -19,12 +20,15 @@ import { transactionally } from './transactional-task.js';
 export type AttemptOutcome = { commit: TaskCommit; unreachable?: UnreachableError } | { written: true } | { stopped: StopReason };
 
 export class TaskRunner {
-  constructor(private readonly parts: WorkerParts) {}
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly rows: StepRows,
+  ) {}
 
   /** Runs the attempt of a claimed task. */
   async run(item: HeldItem, task: RunnableTask): Promise<AttemptOutcome> {
     const policy = policyOf(task.policy, item.options);
-    const attempt = new Attempt(item, policy, this.parts);
+    const attempt = new Attempt(item, policy, this.parts, this.rows);
     const committed = { done: false };
     try {
       const returned = attempt.race(() => this.call(task, attempt, committed));

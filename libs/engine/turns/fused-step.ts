@@ -2,10 +2,12 @@
 // The result, the turn and the next children are one commit, fenced on both executions. If only the parent's fence is lost, the
 // result and a wake are written.
 
-import type { ParentCall, StoredEvent, TaskCommit } from '../../store/index.js';
+import { type EndedStep, type ParentCall, pendingText, type StoredEvent, type TaskCommit } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem } from '../work/held-work.js';
+import type { StepEnd } from './step-ends.js';
+import type { StepItem } from './steps-in-place.js';
 import { IN_MEMORY } from './turn-events.js';
 import type { TurnOutcome } from './turn-outcome.js';
 import type { TurnRunner } from './turn-runner.js';
@@ -27,48 +29,80 @@ export class FusedStep {
 
   /** Runs the turn of the parent, if the parent can move with this end here. Its commit depends on a result that is not written yet. */
   run(item: HeldItem, task: TaskCommit): Promise<TurnOutcome | undefined> | undefined {
-    const { parent } = task;
-    const run = parent && this.parentInMemory(task, parent);
-    return run && this.turn(item, task, parent, run);
+    const { parent, status, control } = task;
+    if (!parent || control || (status !== 'completed' && status !== 'failed')) return undefined;
+    if (this.parts.options.maxSteps < LEAST_STEPS) return undefined;
+    const run = this.inMemory(parent.id);
+    return run && this.fuse(run, item, task, parent);
   }
 
-  private parentInMemory({ status, control }: TaskCommit, parent: ParentCall): CachedRun | undefined {
-    if (control || (status !== 'completed' && status !== 'failed') || this.parts.options.maxSteps < LEAST_STEPS) return undefined;
-    const run = this.cache.take(parent.id);
+  /** The same for steps in place of one run, all completed. Their results are written with the turn and nowhere else. */
+  async runInPlace(ends: readonly StepEnd[]): Promise<TurnOutcome | undefined> {
+    const run = this.inMemory(ends[0].item.parentId as string);
+    if (!run) return undefined;
+    const outcome = await this.turn(
+      run,
+      ends.map(({ item, task }) => eventOf(run.item.id, item.step.call, task)),
+    );
+    if (outcome) this.endSteps(outcome, ends);
+    return outcome;
+  }
+
+  private inMemory(runId: string): CachedRun | undefined {
+    const run = this.cache.take(runId);
     // A group wakes its run when it can move, not for every member.
     if (!run || (!run.grouped && run.signals.length <= MOST_KNOWN_SIGNALS)) return run;
     this.cache.put(run, run.item.fence);
     return undefined;
   }
 
-  private async turn(item: HeldItem, task: TaskCommit, { id, call }: ParentCall, parent: CachedRun): Promise<TurnOutcome | undefined> {
+  private async fuse(run: CachedRun, item: HeldItem, task: TaskCommit, { call }: ParentCall): Promise<TurnOutcome | undefined> {
+    const outcome = await this.turn(run, [eventOf(run.item.id, call, task)]);
+    // A step that its own turn drops must be written first: that takes two commits.
+    return outcome?.commit.oldSteps.includes(item.parentCall as number) ? undefined : outcome;
+  }
+
+  private async turn(run: CachedRun, results: readonly StoredEvent[]): Promise<TurnOutcome | undefined> {
     const { runtime, events } = this.parts;
-    const run = parent.item;
-    run.claimedAtMonotonic = runtime.monotonicNow();
-    run.claimedAt = this.clock.now();
-    const event: StoredEvent = {
-      executionId: id,
-      seq: IN_MEMORY,
-      kind: task.status === 'completed' ? 'completed' : 'failed',
-      call,
-      name: null,
-      payload: (task.status === 'completed' ? task.output : task.error) ?? null,
-    };
+    const { item, signals, takesSignals } = run;
+    item.claimedAtMonotonic = runtime.monotonicNow();
+    item.claimedAt = this.clock.now();
     try {
-      const outcome = await this.runner.run(run, { cached: parent }, parent.signals.length > 0 ? [...parent.signals, event] : [event]);
+      const outcome = await this.runner.run(item, { cached: run }, signals.length > 0 ? [...signals, ...results] : results);
       const { commit } = outcome;
+      // A failing turn needs its events stored: that takes two commits.
+      if (commit.status === 'failed') return undefined;
       // Events that are stored in the database come before a result that is not written yet: the commit is refused if there are any.
-      commit.unread = {
-        takesSignals: parent.takesSignals,
-        signals: parent.signals.length === 0 ? NO_SIGNALS : parent.signals.map(({ seq }) => seq),
-      };
-      // A failing turn needs its events stored, and a step that its own turn drops must be written first: both take two commits.
-      if (commit.status === 'failed' || commit.oldSteps.includes(item.id)) return undefined;
-      outcome.run = run;
+      commit.unread = { takesSignals, signals: signals.length === 0 ? NO_SIGNALS : signals.map(({ seq }) => seq) };
+      outcome.run = item;
       return outcome;
     } catch (error) {
-      events.emit({ type: 'problem', where: `turn of ${id}`, error });
+      events.emit({ type: 'problem', where: `turn of ${item.id}`, error });
       return undefined;
     }
   }
+
+  // The steps leave the row of their run, and their results are written with the turn, unless the run does not keep them.
+  private endSteps(outcome: TurnOutcome, ends: readonly StepEnd[]): void {
+    const { commit, keep } = outcome;
+    const keepsNone = this.parts.options.maxSteps === 0;
+    const isOld = (call: number) => keepsNone || commit.oldSteps.includes(call);
+    const calls = new Set(ends.map(({ item }) => item.step.call));
+    commit.endedSteps = ends.filter(({ item }) => !isOld(item.step.call)).map(({ item, task }) => endedStep(item, task));
+    if (commit.oldSteps.some((call) => calls.has(call))) commit.oldSteps = commit.oldSteps.filter((call) => !calls.has(call));
+    const left = (outcome.pending ?? []).filter(({ call }) => !calls.has(call));
+    if (keep) keep.pending = left;
+    commit.pending = pendingText(left);
+    outcome.steps = ends.map(({ item }) => item);
+  }
+}
+
+function eventOf(runId: string, call: number, { status, output, error }: TaskCommit): StoredEvent {
+  const kind = status === 'completed' ? 'completed' : 'failed';
+  return { executionId: runId, seq: IN_MEMORY, kind, call, name: null, payload: (kind === 'completed' ? output : error) ?? null };
+}
+
+function endedStep({ step: { call, name, input, startedAt, queue, priority, options } }: StepItem, { output }: TaskCommit): EndedStep {
+  const isUsual = options === undefined && priority === undefined && queue === 'default';
+  return { call, name, input, output, startedAt, unusual: isUsual ? undefined : JSON.stringify({ queue, priority, options }) };
 }

@@ -119,7 +119,7 @@ export class TurnLane {
   }
 
   private async write(item: HeldItem, outcome: TurnOutcome): Promise<void> {
-    this.tasks.runClaimedAtOnce(await this.writer.write([item], outcome));
+    this.tasks.runClaimedAtOnce((await this.writer.write([item], outcome)).toRun);
   }
 
   // Acts on the events of a task. Returns true when it is run: then the task lane settles it.

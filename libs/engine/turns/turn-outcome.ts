@@ -1,12 +1,21 @@
 // The outcome of a turn, as something to be written.
 
 import type { TurnResult } from '../../flow/index.js';
-import { childId, type LoadedRun, type StoredEvent, type TurnCommit, turnCommit } from '../../store/index.js';
+import {
+  type LoadedRun,
+  type PendingStep,
+  pendingText,
+  readPending,
+  type StoredEvent,
+  type TurnCommit,
+  turnCommit,
+} from '../../store/index.js';
 import type { EngineOptions } from '../engine-options.js';
 import { toErrorData } from '../error-data.js';
 import { parentOf } from '../tasks/task-commits.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { RunningFlow } from './programs.js';
+import type { StepItem } from './steps-in-place.js';
 import type { EffectRows } from './turn-effects.js';
 import { cancelErrorOf, IN_MEMORY, sortSignals } from './turn-events.js';
 import type { Note } from './turn-notes.js';
@@ -23,6 +32,10 @@ export interface TurnOutcome {
   stale?: string;
   /** The run of a fused turn. */
   run?: HeldItem;
+  /** The steps without rows that the run has after the turn. */
+  pending?: readonly PendingStep[];
+  /** The steps without rows that end with the turn. */
+  steps?: readonly StepItem[];
   /** For events. */
   notes?: readonly Note[];
   snapshot?: string | null;
@@ -55,6 +68,8 @@ export class TurnBasis {
   readonly calls: number;
   readonly wasCancelled: boolean;
   readonly snapshotRef: string | undefined;
+  /** The steps that have no rows. */
+  private pending: readonly PendingStep[];
   /** A state was stored at the fence this turn starts from. */
   readonly hasState: boolean;
 
@@ -70,6 +85,7 @@ export class TurnBasis {
     this.calls = loaded?.calls ?? cached?.calls ?? 0;
     this.wasCancelled = item.cancelled || (cached?.cancelled ?? false);
     this.snapshotRef = loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined;
+    this.pending = loaded ? readPending(loaded.pending) : (cached?.pending ?? NO_STEPS);
     this.commit = turnCommit({
       id: item.id,
       bucket: item.bucket,
@@ -85,6 +101,12 @@ export class TurnBasis {
 
   /** Of a turn that ran to its end. */
   outcome(turn: RunTurn): TurnOutcome {
+    const outcome = this.outcomeOf(turn);
+    outcome.pending = this.pending;
+    return outcome;
+  }
+
+  private outcomeOf(turn: RunTurn): TurnOutcome {
     const { result, rows, failing, notes } = turn;
     const cancelling = result.cancelled;
     const calls = Math.max(this.calls, rows.lastCall);
@@ -98,6 +120,9 @@ export class TurnBasis {
     commit.replies = rows.replies;
     commit.cancelled = cancelling;
     commit.cascade = cancelling;
+    const stepCancels = turn.events.filter((event) => event.kind === 'cancel-step').map((event) => event.call);
+    if (stepCancels.length > 0) commit.cancels = [...commit.cancels, ...stepCancels];
+    if (this.pending.length > 0) this.cancelSteps(cancelling ? undefined : commit.cancels);
     const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
     if (!failing) commit.oldSteps = this.oldSteps(inbox, calls);
@@ -131,6 +156,7 @@ export class TurnBasis {
 
   /** Of a run that has nothing to clean up, or cannot. */
   cancelledAtOnce(cancel: StoredEvent): TurnOutcome {
+    this.cancelSteps(undefined);
     return { commit: { ...this.commit, status: 'cancelled', cancelled: true, cascade: true, error: cancelErrorOf(cancel) } };
   }
 
@@ -169,28 +195,41 @@ export class TurnBasis {
       grouped: groups.length > 0,
       cancelled: this.wasCancelled || result.cancelled,
       snapshotRef: snapshotRef ?? null,
+      pending: this.pending,
+      ahead: cached?.ahead,
       bytes: memoryOf(snapshot ?? '', left),
     };
     return { commit, keep, stale: this.snapshotRef, notes: turn.notes, snapshot };
   }
 
+  // All steps without rows, or those of the given calls.
+  private cancelSteps(calls: readonly number[] | undefined): void {
+    const cancelled = calls === undefined ? this.pending : this.pending.filter(({ call }) => calls.includes(call));
+    if (cancelled.length === 0) return;
+    this.pending = calls === undefined ? NO_STEPS : this.pending.filter((step) => !cancelled.includes(step));
+    this.commit.cancelledSteps = cancelled;
+    this.commit.pending = pendingText(this.pending);
+  }
+
   // Steps are numbered in one row, so the oldest beyond the limit are known by their number. One that had not ended when its number
   // passed the limit is dropped when its own result is consumed. They are dropped several at a time: to drop one costs as much as
   // to drop twenty, and half as much as the step itself.
-  private oldSteps(consumed: readonly StoredEvent[], after: number): string[] {
-    const { item, calls: before } = this;
+  private oldSteps(consumed: readonly StoredEvent[], after: number): number[] {
+    const { calls: before } = this;
     const { maxSteps } = this.options;
     const atATime = Math.max(1, Math.floor(maxSteps / 20));
     const limitOf = (calls: number) => Math.floor((calls - maxSteps) / atATime) * atATime;
-    const ids: string[] = [];
-    for (let call = Math.max(1, limitOf(before) + 1); call <= limitOf(after); call++) ids.push(childId(item.id, call));
+    const old: number[] = [];
+    for (let call = Math.max(1, limitOf(before) + 1); call <= limitOf(after); call++) old.push(call);
     for (const event of consumed) {
       const isResult = event.kind === 'completed' || event.kind === 'failed';
-      if (isResult && event.call <= limitOf(before)) ids.push(childId(item.id, event.call));
+      if (isResult && event.call <= limitOf(before)) old.push(event.call);
     }
-    return ids;
+    return old;
   }
 }
+
+const NO_STEPS: readonly PendingStep[] = [];
 
 // Only in the turn that applies the cancel.
 function cancelErrorIn({ result, events }: RunTurn): string | undefined {

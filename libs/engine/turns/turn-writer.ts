@@ -5,27 +5,48 @@ import type { Committer } from '../commit/committer.js';
 import type { CommitResult } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
 import type { HeldItem } from '../work/held-work.js';
+import type { Slots } from '../work/slots.js';
+import type { StepRows } from './step-rows.js';
+import type { StepsInPlace } from './steps-in-place.js';
 import type { TurnOutcome } from './turn-outcome.js';
 import type { VmCache } from './vm-cache.js';
+
+/** What became of a turn, and the children to be run at once, each with a reserved slot. */
+export interface WrittenTurn {
+  written: boolean;
+  toRun: readonly HeldItem[];
+}
 
 export class TurnWriter {
   constructor(
     private readonly parts: WorkerParts,
     private readonly cache: VmCache,
     private readonly committer: Committer,
+    private readonly steps: StepsInPlace,
+    private readonly stepRows: StepRows,
+    private readonly slots: Slots,
   ) {}
 
   /**
-   * Writes a turn, alone or fused with the end of a task. Returns the children that were claimed at once; by then the run is in
+   * Writes a turn, alone or fused with the end of a task. Returns the children that this worker runs at once; by then the run is in
    * memory, so that the end of such a child is a fused step.
    */
-  async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<readonly HeldItem[]> {
-    const { commit, run, notes, snapshot } = outcome;
-    const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot });
+  async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<WrittenTurn> {
+    const { commit, run, notes, snapshot, steps } = outcome;
+    const chosen = this.steps.choose(outcome);
+    const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot, steps, chosen });
+    const written = isWritten(result);
     // Only if the commit is certain; otherwise the stored snapshot is what counts.
-    if (outcome.keep && isWritten(result) && result.certain) this.cache.put(outcome.keep, result.fence);
+    if (outcome.keep && written && result.certain) this.cache.put(outcome.keep, result.fence);
     this.removeUnneeded(outcome, result);
-    return result.claimedAtOnce;
+    if (chosen && !written) {
+      this.slots.release('reserved', chosen.items.length);
+      void this.stepRows.abandoned(commit, chosen, result.certain);
+    }
+    if (!written) return { written, toRun: result.claimedAtOnce };
+    if (chosen) this.steps.started(commit.id, chosen);
+    if (steps) for (const step of steps) this.stepRows.end(step);
+    return { written, toRun: chosen ? [...chosen.items, ...result.claimedAtOnce] : result.claimedAtOnce };
   }
 
   private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {

@@ -1,6 +1,6 @@
 // Runs whose VM is kept in memory between turns. They only save time: the stored snapshot is what counts.
 
-import type { StoredEvent } from '../../store/index.js';
+import type { PendingStep, StoredEvent } from '../../store/index.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { RunningFlow } from './programs.js';
 
@@ -18,6 +18,10 @@ export interface CachedRun {
   grouped: boolean;
   cancelled: boolean;
   snapshotRef: string | null;
+  /** Its steps that have no rows. */
+  pending: readonly PendingStep[];
+  /** How long its steps have been run at once although other work is queued; absent when nothing is. */
+  ahead: { turns: number; since: number } | undefined;
   /** About what it takes in memory (`memoryOf`). */
   bytes: number;
 }
@@ -56,11 +60,16 @@ export class VmCache {
     return fence === undefined || run.item.fence === fence ? run : undefined;
   }
 
+  /** Whether a run of this size is kept. */
+  accepts(run: Pick<CachedRun, 'bytes'>): boolean {
+    return this.mostRuns > 0 && run.bytes <= this.mostBytes * LARGEST_SHARE;
+  }
+
   /** Keeps a run as it was written at this fence. */
   put(run: CachedRun, fence: number): void {
     const { id } = run.item;
     this.drop(id);
-    if (this.mostRuns === 0 || run.bytes > this.mostBytes * LARGEST_SHARE) return;
+    if (!this.accepts(run)) return;
     run.item.fence = fence;
     run.item.status = 'suspended';
     run.item.cancelled = run.cancelled;

@@ -1,6 +1,6 @@
 // What this worker holds: its claims, the items of each that have not ended, and how to stop them.
 
-import type { Claim, ClaimedItem } from '../../store/index.js';
+import type { Claim, ClaimedItem, PendingStep } from '../../store/index.js';
 import type { Runtime } from '../runtime.js';
 
 /** Why a running item is stopped. */
@@ -20,6 +20,8 @@ export interface HeldItem extends ClaimedItem {
   claimedAtMonotonic: number;
   /** A task that was woken and is to be run: its events are read first, because a cancel may be among them. */
   readEventsFirst?: boolean;
+  /** A step that has no row: it stands in the row of its run, and has no fence of its own. */
+  step?: PendingStep;
   /** Set while user code runs for it. */
   running?: Stoppable;
   /** Nothing may be written for it any more. */
@@ -36,7 +38,7 @@ export interface Ending {
 /** The claims of one worker. */
 export class HeldWork {
   /** Of each claim whose row is there: the items that are held, and those whose write is in flight. */
-  private readonly open = new Map<string, { left: number; writing: number }>();
+  private readonly open = new Map<string, { left: number; writing: number; closing?: boolean }>();
   private readonly items = new Set<HeldItem>();
   /** Claims that were sent and have not returned. */
   private readonly expected = new Set<string>();
@@ -72,6 +74,7 @@ export class HeldWork {
           claimId: claim.claimId,
           claimedAt: claim.now,
           claimedAtMonotonic,
+          step: undefined,
           readEventsFirst: false,
           running: undefined,
           dropped: false,
@@ -139,6 +142,62 @@ export class HeldWork {
       { claims: claims.filter((claimId) => !apart.has(claimId)), parts: rest },
       { claims: [], parts: apart },
     ];
+  }
+
+  /** A claim of this many items was written by a statement that made them; they are admitted or moved to it. */
+  openClaim(claimId: string, count: number): void {
+    this.expected.delete(claimId);
+    if (count > 0) this.open.set(claimId, { left: count, writing: 0 });
+  }
+
+  /** Items will be added to this claim: its row must stay. False when the row is gone, or may be deleted at this moment. */
+  reserve(claimId: string, count: number): boolean {
+    const claim = this.open.get(claimId);
+    if (!claim || claim.closing) return false;
+    claim.left += count;
+    return true;
+  }
+
+  /** The claims that have no items but these, which are about to end. Nothing is added to them from now on. */
+  emptiedBy(items: readonly HeldItem[]): string[] {
+    if (items.length === 0) return [];
+    const counts = new Map<string, number>();
+    for (const { claimId } of items) counts.set(claimId, (counts.get(claimId) ?? 0) + 1);
+    return [...counts.keys()].filter((claimId) => {
+      const claim = this.open.get(claimId);
+      if (claim?.writing !== 0 || claim.left !== counts.get(claimId)) return false;
+      claim.closing = true;
+      return true;
+    });
+  }
+
+  /** The rows of these claims are deleted. */
+  closeClaims(claimIds: readonly string[]): void {
+    for (const claimId of claimIds) this.open.delete(claimId);
+  }
+
+  /** They are not added after all. */
+  unreserve(claimId: string, count: number): void {
+    const claim = this.open.get(claimId);
+    if (!claim) return;
+    claim.left -= count;
+    if (claim.left === 0 && claim.writing === 0) this.spent.push(claimId);
+  }
+
+  /** The items that a claim was opened or reserved for. */
+  admit(items: readonly HeldItem[]): void {
+    for (const item of items) this.items.add(item);
+  }
+
+  /** An item has ended, and nothing is to be written for it. */
+  remove(item: HeldItem): void {
+    if (this.items.delete(item)) this.unreserve(item.claimId, 1);
+  }
+
+  /** An item belongs to another claim from now on, which was opened for it. If it has ended meanwhile, that claim has one item less. */
+  move(item: HeldItem, claimId: string): void {
+    this.unreserve(this.items.has(item) ? item.claimId : claimId, 1);
+    item.claimId = claimId;
   }
 
   /** There are rows of claims that only another write deletes. */

@@ -11,6 +11,7 @@ import { addNotes } from './notes.js';
 import { addOldSteps } from './old-steps.js';
 import { addReplies } from './replies.js';
 import { addGroups } from './resume-groups.js';
+import { addCancelledSteps, addEndedSteps, addStandingClaim, type StandingClaim } from './steps-of-turns.js';
 import { addTasks, type TaskCommit } from './task-commit.js';
 import { addTimers, addWithdrawals } from './timers.js';
 import type { TurnCommit } from './turn-commit.js';
@@ -24,8 +25,12 @@ export interface WorkCommit {
   turns: readonly TurnCommit[];
   /** Claims whose last item is in this group. */
   claims: readonly string[];
+  /** Claims whose row is deleted too, but only if every item wins its fence. */
+  claimsIfWon?: readonly string[];
   /** Children of these turns that the worker runs at once. */
   immediate?: ImmediateClaim;
+  /** A new claim of the runs that have steps without rows from now on. */
+  standing?: StandingClaim;
   /** First write what is right if no item lost its fence, and only if one did, write it with checks. Not inside a transaction. */
   optimistic?: boolean;
   /** The tasks are ended because they waited too long: only those that have not been marked as started. */
@@ -40,6 +45,8 @@ export interface CommitOutcome {
   turns: boolean[];
   /** The new fence of the winners, and of the children that their turns started. */
   fence: number;
+  /** `claimsIfWon` are deleted. */
+  allWon: boolean;
 }
 
 /**
@@ -50,23 +57,23 @@ export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOu
   const { tasks, turns, claims } = work;
   const fence = work.fence ?? newFence();
   // A transactional task has written its own end; if its claim holds other items too, nothing is left to write.
-  if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence };
+  if (tasks.length === 0 && turns.length === 0 && claims.length === 0) return { tasks: [], turns: [], fence, allWon: false };
   if (work.optimistic && turns.length + tasks.length > 0) {
     try {
-      await write(db, work, fence, true);
-      return { tasks: tasks.map(() => true), turns: turns.map(() => true), fence };
+      await write(db, work.claimsIfWon?.length ? { ...work, claims: [...claims, ...work.claimsIfWon] } : work, fence, true);
+      return { tasks: tasks.map(() => true), turns: turns.map(() => true), fence, allWon: true };
     } catch (error) {
       if (!hasLosers(error)) throw error;
     }
   }
-  const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false), fence };
+  const outcome: CommitOutcome = { tasks: tasks.map(() => false), turns: turns.map(() => false), fence, allWon: false };
   for (const row of await write(db, work, fence, false)) outcome[row.kind === 'task' ? 'tasks' : 'turns'][row.n] = true;
   return outcome;
 }
 
 async function write(
   db: Runner,
-  { workerId, tasks, turns, claims, immediate, onlyUnstarted = false }: WorkCommit,
+  { workerId, tasks, turns, claims, immediate, standing, onlyUnstarted = false }: WorkCommit,
   fence: number,
   optimistic: boolean,
 ): Promise<{ kind: 'task' | 'turn'; n: number }[]> {
@@ -75,6 +82,9 @@ async function write(
   if (turns.length > 0) {
     addTurns(commit, workerId, fence, turns);
     addChildren(commit, workerId, fence, turns, immediate);
+    addEndedSteps(commit, workerId, turns);
+    addStandingClaim(commit, workerId, turns, standing);
+    addCancelledSteps(commit, fence, turns);
     addReplies(commit, turns);
     addTimers(commit, turns);
     addWithdrawals(commit, turns);

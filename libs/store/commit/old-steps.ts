@@ -10,6 +10,7 @@ import { each, owner } from './turn-items.js';
 // Which of the deleted steps may have rows in a table. The end of a task deletes its schedule, its inbox and its tokens, and the
 // end of a workflow its state, so for most steps there is nothing to look for.
 const MAY_HAVE: Record<OwnedTable, string> = {
+  steps: `type = 'workflow'`,
   inbox: `type = 'workflow' AND status <> 'completed'`,
   signals: `type = 'workflow'`,
   scheduled_queue: `type = 'workflow' AND status <> 'completed'`,
@@ -28,19 +29,21 @@ export function addOldSteps(commit: CommitBuilder, turns: readonly TurnCommit[])
   if (old.length === 0) return;
   commit.add(
     'old-steps',
-    [...owner(commit, old), ['text', old.map(({ item }) => item)]],
+    [...owner(commit, old), ['integer', old.map(({ item }) => item)]],
     (unnest) => `stale AS MATERIALIZED (
-      SELECT d.step, d.bucket FROM ${unnest} AS d(n, id, bucket, step) WHERE ${commit.ofWinner}
-    ), old_steps AS (
+      SELECT d.id, d.bucket, d.call, d.id || ':' || d.call AS step FROM ${unnest} AS d(n, id, bucket, call) WHERE ${commit.ofWinner}
+    ), old_ended_steps AS (
+      DELETE FROM rhythm.steps s USING stale d WHERE s.execution_id = d.id AND s.bucket = d.bucket AND s.call = d.call
+    ), old_executions AS (
       DELETE FROM rhythm.executions e USING stale d
-      WHERE e.id = d.step AND e.bucket = d.bucket AND e.status IN ${ENDED}
+      WHERE e.id = d.step AND e.bucket = d.bucket AND e.status IN ${ENDED} AND e.pending IS NULL
       RETURNING e.id, e.bucket, e.type, e.status, e.attempts
-    ), old_steps_of_children AS (
+    ), old_executions_below AS (
       DELETE FROM rhythm.executions e USING stale d
-      WHERE ${isBelow('e.id', 'd.step')} AND e.bucket = d.bucket AND e.status IN ${ENDED}
+      WHERE ${isBelow('e.id', 'd.step')} AND e.bucket = d.bucket AND e.status IN ${ENDED} AND e.pending IS NULL
       RETURNING e.id, e.bucket, e.type, e.status, e.attempts
     ), old AS MATERIALIZED (
-      SELECT * FROM old_steps UNION ALL SELECT * FROM old_steps_of_children
+      SELECT * FROM old_executions UNION ALL SELECT * FROM old_executions_below
     ), ${OWNED_TABLES.map(
       (table) =>
         `old_${table} AS (DELETE FROM rhythm.${table} WHERE execution_id = ANY(ARRAY(SELECT id FROM old WHERE ${MAY_HAVE[table]})))`,

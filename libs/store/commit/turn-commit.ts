@@ -1,6 +1,7 @@
 // The outcome of a turn of a workflow: the run's new status, its state, the events it consumed and what it asked for.
 
 import type { NewExecution } from '../new-execution.js';
+import type { PendingStep } from '../pending-steps.js';
 import type { ParentCall } from './task-commit.js';
 
 /** A timer or timeout to be set. */
@@ -11,6 +12,17 @@ export interface NewTimer {
   delayMs?: number;
   /** … or at a given time, in milliseconds. */
   at?: number;
+}
+
+/** A step without a row that ended in the turn that consumes its result. Payloads are JSON text. */
+export interface EndedStep {
+  call: number;
+  name: string;
+  input?: string;
+  output?: string;
+  startedAt: number;
+  /** JSON text of its queue, priority and options, when they are not the usual ones. */
+  unusual?: string;
 }
 
 /** The outcome of a turn of a workflow. */
@@ -37,6 +49,12 @@ export interface TurnCommit {
       }
     | { action: 'keep'; calls: number }
     | { action: 'leave' | 'drop' };
+  /** The steps without rows that the run has after the turn (`pendingText`); absent: those it had before. */
+  pending?: string | null;
+  /** Steps without rows that ended with this turn. */
+  endedSteps: readonly EndedStep[];
+  /** Steps without rows that this turn cancels; they are not among the pending ones any more. */
+  cancelledSteps: readonly PendingStep[];
   /** Sequence numbers of the events and of the signals that were consumed. */
   events: readonly number[];
   signals: readonly number[];
@@ -53,8 +71,8 @@ export interface TurnCommit {
   groups: readonly { until: 'all' | 'settled'; members: readonly number[] }[];
   /** The members that the groups had left when the run was loaded; `undefined` when the run has no groups, `null` when that is not known. */
   remaining?: number | null;
-  /** Ids of steps that the run no longer keeps. */
-  oldSteps: readonly string[];
+  /** Calls whose steps the run no longer keeps. */
+  oldSteps: readonly number[];
   logs: readonly { kind: string; at: number; detail: unknown }[];
   /** Notes and log lines kept per run. */
   keepNotes: number;
@@ -88,6 +106,9 @@ export function turnCommit(
     cancelled: given.cancelled,
     parent: given.parent,
     state: given.state,
+    pending: given.pending,
+    endedSteps: given.endedSteps ?? NONE,
+    cancelledSteps: given.cancelledSteps ?? NONE,
     events: given.events ?? NONE,
     signals: given.signals ?? NONE,
     children: given.children ?? NONE,

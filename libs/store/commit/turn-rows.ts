@@ -38,6 +38,8 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
     ['text', turns.map(({ state }) => (state.action === 'store' ? state.snapshot : null))],
     ['text', turns.map(({ state }) => (state.action === 'store' ? (state.snapshotRef ?? null) : null)), null],
     ['integer', turns.map(({ state }) => (state.action === 'store' || state.action === 'keep' ? state.calls : 0))],
+    // An empty text: they stay as they are.
+    ['text', turns.map(({ pending }) => (pending === undefined ? '' : pending))],
     ['text', parents.map((parent) => parent?.id ?? null), null],
     ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
     ['integer', commit.optimistic ? [] : turns.map((turn) => turn.needs ?? null), null],
@@ -59,9 +61,10 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
         snapshot = CASE d.state WHEN 'store' THEN d.snapshot WHEN 'drop' THEN NULL ELSE e.snapshot END,
         snapshot_ref = CASE d.state WHEN 'store' THEN d.snapshot_ref WHEN 'drop' THEN NULL ELSE e.snapshot_ref END,
         calls = CASE WHEN d.state IN ('store', 'keep') THEN d.calls ELSE e.calls END,
+        pending = CASE d.pending WHEN '' THEN e.pending ELSE d.pending END,
         finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, ${CLOCK}) ELSE e.cancelled_at END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, state, snapshot, snapshot_ref, calls, parent_id, parent_bucket, needs${unread ? ', known' : ''})
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, state, snapshot, snapshot_ref, calls, pending, parent_id, parent_bucket, needs${unread ? ', known' : ''})
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
         ${unread ? `AND (d.known IS NULL OR (${NOTHING_UNREAD}))` : ''}

@@ -10,6 +10,7 @@ import { ResumeGroupEntity } from './resume-group.js';
 import { ScheduledQueueEntity } from './scheduled-queue.js';
 import { SchemaInfoEntity } from './schema-info.js';
 import { SignalEntity } from './signal.js';
+import { StepEntity } from './step.js';
 import { WorkQueueEntity } from './work-queue.js';
 import { WorkerHeartbeatEntity } from './worker-heartbeat.js';
 import { WorkflowDefinitionEntity } from './workflow-definition.js';
@@ -18,6 +19,7 @@ import { WorkflowProgramEntity } from './workflow-program.js';
 /** The entities of Rhythm's own DataSource. */
 export const entities = [
   ExecutionEntity,
+  StepEntity,
   WorkQueueEntity,
   ScheduledQueueEntity,
   InboxEntity,

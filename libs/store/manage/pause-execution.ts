@@ -5,6 +5,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
+import { requeueStepIds } from '../run/take-steps.js';
 import { enqueue } from '../work-queue.js';
 
 // The rows are locked first, so that the status and fence read from them are the newest: a task may be handed over at this moment.
@@ -63,6 +64,8 @@ const RESUME = sql(
 
 /** Stops runs from moving until they are resumed. Returns the ids that were paused; those that had ended or were paused already are left out. */
 export async function pauseExecutions(db: Runner, ids: readonly string[]): Promise<string[]> {
+  // A step in place has no row that could be paused.
+  await requeueStepIds(db, ids);
   return (await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()])).map((row) => row.id);
 }
 

@@ -2,7 +2,7 @@
 
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED } from '../ended.js';
-import { bucketOf } from '../ids.js';
+import { bucketOf, idColumns, mayBeStep } from '../ids.js';
 import { deleteOwned } from '../owned-rows.js';
 import { isBelow, isInTree } from '../relatives.js';
 
@@ -19,16 +19,23 @@ const remove = (name: string, whenHeld: string) =>
         AND ${isBelow('live.id', 'd.id')})
     FOR UPDATE OF e ${whenHeld}
   ), locked AS MATERIALIZED (
-    SELECT e.id, e.bucket, e.status, r.id AS root FROM roots r
+    SELECT e.id, e.bucket, e.status, e.pending, r.id AS root FROM roots r
     JOIN rhythm.executions e ON e.bucket = r.bucket AND ${isInTree('e.id', 'r.id')}
     FOR UPDATE OF e
   ), removable AS MATERIALIZED (
-    SELECT id, bucket FROM locked WHERE root <> ALL(ARRAY(SELECT root FROM locked WHERE status NOT IN ${ENDED}))
+    SELECT id, bucket FROM locked WHERE root <> ALL(ARRAY(SELECT root FROM locked WHERE status NOT IN ${ENDED} OR pending IS NOT NULL))
   ), ${deleteOwned('removable')}, gone AS (DELETE FROM rhythm.executions t USING removable d WHERE t.id = d.id AND t.bucket = d.bucket RETURNING t.id)
-  SELECT id FROM gone`,
+  SELECT id FROM gone
+  UNION ALL SELECT s.execution_id || ':' || s.call FROM removable d JOIN rhythm.steps s ON s.execution_id = d.id AND s.bucket = d.bucket`,
   );
 const REMOVE = remove('remove_executions', '');
 const REMOVE_FREE = remove('remove_free_executions', 'SKIP LOCKED');
+
+const REMOVE_STEPS = sql(
+  'remove_steps',
+  `DELETE FROM rhythm.steps s USING unnest($1::text[], $2::smallint[], $3::text[], $4::integer[]) AS d(id, bucket, run, call)
+  WHERE s.execution_id = d.run AND s.bucket = d.bucket AND s.call = d.call RETURNING d.id`,
+);
 
 /** How to remove. */
 export interface RemoveOptions {
@@ -38,5 +45,8 @@ export interface RemoveOptions {
 
 /** Removes ended executions and their trees. A tree in which something has not ended is left as it is. Returns the removed ids, steps included. */
 export async function removeExecutions(db: Runner, ids: readonly string[], { skipHeld = false }: RemoveOptions = {}): Promise<string[]> {
-  return (await db.rows<{ id: string }>(skipHeld ? REMOVE_FREE : REMOVE, [ids, ids.map(bucketOf)])).map((row) => row.id);
+  const removed = await db.rows<{ id: string }>(skipHeld ? REMOVE_FREE : REMOVE, [ids, ids.map(bucketOf)]);
+  const steps = ids.filter(mayBeStep);
+  if (steps.length > 0) removed.push(...(await db.rows<{ id: string }>(REMOVE_STEPS, idColumns(steps))));
+  return removed.map((row) => row.id);
 }

@@ -3,7 +3,8 @@
 import { CLOCK } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED_FOR_GOOD } from '../ended.js';
-import { bucketOf } from '../ids.js';
+import { idColumns } from '../ids.js';
+import { rowsOfIds } from '../read/execution-rows.js';
 import { wake } from '../work-queue.js';
 
 /** A signal to be sent. */
@@ -35,16 +36,17 @@ export interface SignalOutcome {
 // turn may read the signals just before this commits. So the wake is written as due at once, and the timer loop finds it after
 // the commit: either the run is there by then and is queued, or its first turn is yet to come and sees the signal.
 // If the id is that of a task by then, the wake leads to the signal's removal.
-const SEND = sql(
-  'send_signals',
-  `WITH sent AS (
+const send = (name: string, tasks: string) =>
+  sql(
+    name,
+    `WITH tasks AS MATERIALIZED (${tasks}), sent AS (
     INSERT INTO rhythm.signals (execution_id, bucket, seq, name, payload, dedupe_key)
     SELECT d.execution_id, d.bucket, nextval('rhythm.event_seq'), d.name, d.payload::json, d.dedupe_key
     FROM (
       SELECT * FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[])
         WITH ORDINALITY AS u(execution_id, bucket, name, payload, dedupe_key, n) ORDER BY n
     ) d
-    WHERE NOT EXISTS (SELECT 1 FROM rhythm.executions t WHERE t.id = d.execution_id AND t.bucket = d.bucket AND t.type = 'task')
+    WHERE d.execution_id <> ALL(ARRAY(SELECT id FROM tasks))
     ON CONFLICT (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
     RETURNING execution_id, bucket, seq, dedupe_key
   ), woken AS (
@@ -60,8 +62,17 @@ const SEND = sql(
     EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = s.execution_id AND e.bucket = s.bucket AND e.status IN ${ENDED_FOR_GOOD}) AS ended
   FROM sent s
   UNION ALL
-  SELECT t.id, t.target_name, t.parent_id, NULL, NULL, false
-  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions t ON t.id = d.id AND t.bucket = d.bucket AND t.type = 'task'`,
+  SELECT t.id, t.target_name, t.parent_id, NULL, NULL, false FROM tasks t`,
+  );
+const SEND = send(
+  'send_signals',
+  `SELECT t.id, t.target_name, t.parent_id FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
+    JOIN rhythm.executions t ON t.id = d.id AND t.bucket = d.bucket AND t.type = 'task'`,
+);
+// Where an id may be that of a step without a row.
+const SEND_TO_STEPS = send(
+  'send_signals_to_steps',
+  `SELECT e.id, e.target_name, e.parent_id FROM ${rowsOfIds('$6', '$7')} WHERE e.type = 'task'`,
 );
 
 interface SentRow {
@@ -76,12 +87,15 @@ interface SentRow {
 
 /** Stores signals and wakes their runs. May join the caller's transaction: it only inserts. */
 export async function sendSignals(db: Runner, signals: readonly NewSignal[]): Promise<SignalOutcome[]> {
-  const found = await db.rows<SentRow>(SEND, [
-    signals.map((signal) => signal.executionId),
-    signals.map((signal) => bucketOf(signal.executionId)),
+  const [ids, buckets, runs, calls] = idColumns(signals.map((signal) => signal.executionId));
+  const toSteps = runs.some((run) => run !== null);
+  const found = await db.rows<SentRow>(toSteps ? SEND_TO_STEPS : SEND, [
+    ids,
+    buckets,
     signals.map((signal) => signal.name),
     signals.map((signal) => signal.payload ?? null),
     signals.map((signal) => signal.dedupeKey ?? null),
+    ...(toSteps ? [runs, calls] : []),
   ]);
   const tasks = new Map(
     found.flatMap(({ execution_id, task, parentId }) => (task === null ? [] : [[execution_id, { name: task, parentId }]])),

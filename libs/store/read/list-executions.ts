@@ -2,7 +2,9 @@
 
 import { exactText } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
+import { bucketOf } from '../ids.js';
 import { isBelow, isChildWithOwnId } from '../relatives.js';
+import { endedStepRows, ownRows, pendingStepRows, RUNS_WITH_STEPS, rowsNamed } from './execution-rows.js';
 import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, STATUS, WITH_HOLDER, WITH_HOLDER_OF_PAGE } from './read-execution.js';
 
 /** What to list; absent means any. */
@@ -38,7 +40,9 @@ const SOURCES: Partial<Record<ExecutionStatus, string>> = {
   suspended: `SELECT id, bucket FROM rhythm.executions WHERE status = 'suspended'`,
 };
 
-/** One page of executions. */
+/**
+ * One page of executions. Steps that run or ended in place are listed with their parent, and those that run among what is running.
+ */
 export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): Promise<ExecutionPage> {
   const limit = filter.limit ?? 50;
   const statuses: ExecutionStatus[] =
@@ -57,9 +61,6 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   if (filter.createdAfter) where((p) => `e.created_at >= ${p}`, filter.createdAfter);
   if (filter.createdBefore) where((p) => `e.created_at < ${p}`, filter.createdBefore);
   if (filter.parentId === null) conditions.push('e.parent_id IS NULL');
-  else if (filter.parentId !== undefined) {
-    where((p) => `((${isBelow('e.id', p)} AND e.parent_id = ${p}) OR (${isChildWithOwnId('e.', p)}))`, filter.parentId);
-  }
   if (filter.cursor) {
     const [time, id] = decodeCursor(filter.cursor);
     values.push(time, id);
@@ -68,11 +69,7 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   if (statuses.length > 0) {
     where((p) => `${STATUS} = ANY(${p})`, statuses);
   }
-  const sources = statuses.map((status) => SOURCES[status]);
-  const from =
-    sources.length > 0 && sources.every((source) => source !== undefined)
-      ? `(${sources.map((source) => `(${source})`).join(' UNION ')}) s JOIN rhythm.executions e ON e.id = s.id AND e.bucket = s.bucket`
-      : 'rhythm.executions e';
+  const from = typeof filter.parentId === 'string' ? childrenOf(filter.parentId, values) : rowsIn(statuses);
   values.push(limit + 1);
   const columns = `${RECORD}, ${exactText('e.created_at')} AS cursor_time`;
   const filtered = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
@@ -81,7 +78,7 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   const text =
     statuses.length > 0
       ? `SELECT ${columns} FROM ${from} ${WITH_HOLDER} ${filtered} ${order} LIMIT $${values.length}`
-      : `WITH page AS MATERIALIZED (SELECT e.* FROM rhythm.executions e ${filtered} ${order} LIMIT $${values.length})
+      : `WITH page AS MATERIALIZED (SELECT e.* FROM ${from} ${filtered} ${order} LIMIT $${values.length})
         SELECT ${columns} FROM page e ${WITH_HOLDER_OF_PAGE} ${order}`;
 
   const rows = await db.rows<ExecutionRecord & { cursor_time: string }>(sql('list_executions', text), values);
@@ -91,6 +88,28 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
     items: page.map(({ cursor_time: _, ...record }) => record),
     ...(rows.length > limit && last ? { next: encodeCursor(last.cursor_time, last.id) } : {}),
   };
+}
+
+// What may be in these statuses: from the sources of each, or else everything.
+function rowsIn(statuses: readonly ExecutionStatus[]): string {
+  const sources = statuses.map((status) => SOURCES[status]);
+  const isKnown = sources.length > 0 && sources.every((source) => source !== undefined);
+  const ids = `(${sources.map((source) => `(${source})`).join(' UNION ')}) s JOIN rhythm.executions e ON e.id = s.id AND e.bucket = s.bucket`;
+  const from = isKnown ? ids : 'rhythm.executions e';
+  return statuses.includes('running') ? rowsNamed('e', ownRows(from), pendingStepRows(RUNS_WITH_STEPS)) : from;
+}
+
+function childrenOf(parentId: string, values: unknown[]): string {
+  values.push(parentId, bucketOf(parentId));
+  const [id, bucket] = [`$${values.length - 1}::text`, `$${values.length}::smallint`];
+  return rowsNamed(
+    'e',
+    ownRows(
+      `rhythm.executions e WHERE (e.bucket = ${bucket} AND ${isBelow('e.id', id)} AND e.parent_id = ${id}) OR (${isChildWithOwnId('e.', id)})`,
+    ),
+    endedStepRows(`rhythm.steps s WHERE s.execution_id = ${id} AND s.bucket = ${bucket}`),
+    pendingStepRows('rhythm.executions r', `r.id = ${id} AND r.bucket = ${bucket}`),
+  );
 }
 
 // Microseconds of the database, which a JavaScript date would cut off.

@@ -1,11 +1,13 @@
-// Reads executions for people: by id, with their results, as a tree.
+// Reads executions for people: by id, with their results, as a tree. A step is found whether it has a row of its own or not.
 
 import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
-import { bucketOf } from '../ids.js';
+import { NO_FENCE } from '../fence.js';
+import { bucketOf, idColumns } from '../ids.js';
 import { jsonText } from '../json-columns.js';
 import type { ExecutionOptions } from '../new-execution.js';
 import { isChildWithOwnId, isInTree } from '../relatives.js';
+import { endedStepRows, ownRows, pendingStepRows, ROWS_OF_IDS, rowsNamed } from './execution-rows.js';
 
 /** An error as it is stored: plain data, of the same shape as the one that crosses the border of the language. */
 export interface StoredError {
@@ -57,7 +59,7 @@ const heldWhere = (condition: string) => `SELECT DISTINCT ON (i.id, i.bucket, i.
 const withHolder = (held: string) => `LEFT JOIN (${held}) h ON h.id = e.id AND h.bucket = e.bucket AND h.fence = e.fence`;
 
 /** The holders of executions at this moment: one row per claimed execution. */
-export const HELD = heldWhere('');
+export const HELD = heldWhere(`WHERE i.fence <> ${NO_FENCE}`);
 
 /** The status people see, from `executions e` left-joined with the holders `h`. */
 export const STATUS = `CASE WHEN h.worker_id IS NOT NULL AND e.status IN ${ACTIVE} THEN 'running' ELSE e.status END`;
@@ -77,16 +79,13 @@ export const WITH_HOLDER = withHolder(HELD);
 /** The same for the few executions of `page e`: other claimed executions are neither sorted nor compared. */
 export const WITH_HOLDER_OF_PAGE = withHolder(heldWhere('WHERE i.id = ANY(ARRAY(SELECT id FROM page))'));
 
-const GET = sql(
-  'get_executions',
-  `SELECT ${RECORD} FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
-  JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket ${WITH_HOLDER}`,
-);
+const GET = sql('get_executions', `SELECT ${RECORD} FROM ${ROWS_OF_IDS} ${WITH_HOLDER}`);
 
-const RESULTS = sql(
-  'read_results',
-  `SELECT e.id, e.status, ${jsonText('output')} AS output, e.error
-  FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`,
+const RESULTS = sql('read_results', `SELECT e.id, e.status, ${jsonText('output')} AS output, e.error FROM ${ROWS_OF_IDS}`);
+const EXPIRED = sql(
+  'read_expired',
+  `SELECT d.id FROM unnest($1::text[], $2::smallint[], $3::text[], $4::integer[]) AS d(id, bucket, run, call)
+  JOIN rhythm.executions r ON r.id = d.run AND r.bucket = d.bucket WHERE d.call <= r.calls`,
 );
 
 // Children have the parent's id as a prefix; those with an id of their own are found by the small index of strays.
@@ -97,9 +96,15 @@ const TREE = sql(
     UNION
     SELECT s.id, s.bucket FROM roots r JOIN rhythm.executions p ON p.bucket = r.bucket AND ${isInTree('p.id', 'r.id')}
     JOIN rhythm.executions s ON ${isChildWithOwnId('s.', 'p.id')}
+  ), found AS MATERIALIZED (
+    SELECT e.* FROM ${rowsNamed(
+      'e',
+      ownRows(`roots o JOIN rhythm.executions e ON e.bucket = o.bucket AND ${isInTree('e.id', 'o.id')}`),
+      endedStepRows(`roots o JOIN rhythm.steps s ON s.bucket = o.bucket AND ${isInTree('s.execution_id', 'o.id')}`),
+      pendingStepRows(`roots o JOIN rhythm.executions r ON r.bucket = o.bucket AND ${isInTree('r.id', 'o.id')} AND r.pending IS NOT NULL`),
+    )} ORDER BY e.created_at, e.parent_call, e.id LIMIT $3
   )
-  SELECT ${RECORD} FROM roots r JOIN rhythm.executions e ON e.bucket = r.bucket AND ${isInTree('e.id', 'r.id')}
-  ${WITH_HOLDER} ORDER BY e.created_at, e.id LIMIT $3`,
+  SELECT ${RECORD} FROM found e ${WITH_HOLDER} ORDER BY e.created_at, e.parent_call, e.id`,
 );
 
 /** One execution, or undefined. */
@@ -108,15 +113,32 @@ export async function getExecution(db: Runner, id: string): Promise<ExecutionRec
 }
 
 export async function getExecutions(db: Runner, ids: readonly string[]): Promise<ExecutionRecord[]> {
-  return db.rows<ExecutionRecord>(GET, [ids, ids.map(bucketOf)]);
+  return db.rows<ExecutionRecord>(GET, idColumns(ids));
 }
 
-/** The stored outcomes of executions; those that have not ended have status `pending`, `suspended` or `paused`. */
-export async function readResults(
-  db: Runner,
-  ids: readonly string[],
-): Promise<{ id: string; status: string; output: string | null; error: StoredError | null }[]> {
-  return db.rows(RESULTS, [ids, ids.map(bucketOf)]);
+/** The stored outcome of an execution. */
+export interface StoredResult {
+  id: string;
+  /** As it is stored; `running` only for a step in place, `expired` for a call of a run that has no row any more. */
+  status: string;
+  output: string | null;
+  error: StoredError | null;
+}
+
+/** The stored outcomes of executions; those that have not ended have status `pending`, `running`, `suspended` or `paused`. */
+export async function readResults(db: Runner, ids: readonly string[]): Promise<StoredResult[]> {
+  const rows = await db.rows<StoredResult>(RESULTS, idColumns(ids));
+  if (rows.length === ids.length) return rows;
+  const found = new Set(rows.map(({ id }) => id));
+  const missing = ids.filter((id) => id.includes(':') && !found.has(id));
+  if (missing.length === 0) return rows;
+  const expired = await db.rows<{ id: string }>(EXPIRED, idColumns(missing));
+  if (expired.length === 0) return rows;
+  // A step may have got its row between the two reads.
+  const late = await db.rows<StoredResult>(RESULTS, idColumns(expired.map(({ id }) => id)));
+  const isLate = new Set(late.map(({ id }) => id));
+  const ends = expired.filter(({ id }) => !isLate.has(id)).map(({ id }) => ({ id, status: 'expired', output: null, error: null }));
+  return [...rows, ...late, ...ends];
 }
 
 /** A run with its children, their children and so on, oldest first. */

@@ -1,8 +1,9 @@
 // Reads what happened to a run: its steps and every note in its history, in order of time.
 
 import { type Runner, sql } from '../connect/statement.js';
-import { bucketOf } from '../ids.js';
+import { idColumns } from '../ids.js';
 import { isBelow, isChildWithOwnId } from '../relatives.js';
+import { endedStepRows, ownRows, pendingStepRows, ROWS_OF_IDS, rowsNamed } from './execution-rows.js';
 
 /** One thing that happened. */
 export interface HistoryEntry {
@@ -23,12 +24,16 @@ const FIRST_WORKER = `CASE WHEN type = 'task' AND attempts <= 1 THEN worker_id E
 
 const HISTORY = sql(
   'read_history',
-  `WITH me AS (SELECT * FROM rhythm.executions WHERE id = $1 AND bucket = $2),
-  steps AS (
-    SELECT * FROM rhythm.executions WHERE bucket = $2 AND ${isBelow('id', '$1')} AND parent_id = $1
-    UNION ALL
-    SELECT * FROM rhythm.executions WHERE ${isChildWithOwnId('', '$1')}
-  ),
+  `WITH me AS (SELECT * FROM ${ROWS_OF_IDS}),
+  steps AS (SELECT * FROM ${rowsNamed(
+    'e',
+    ownRows(
+      `rhythm.executions e WHERE e.bucket = ($2::smallint[])[1] AND ${isBelow('e.id', '($1::text[])[1]')} AND e.parent_id = ($1::text[])[1]`,
+    ),
+    ownRows(`rhythm.executions e WHERE ${isChildWithOwnId('e.', '($1::text[])[1]')}`),
+    endedStepRows('rhythm.steps s WHERE s.execution_id = ($1::text[])[1] AND s.bucket = ($2::smallint[])[1]'),
+    pendingStepRows('rhythm.executions r', 'r.id = ($1::text[])[1] AND r.bucket = ($2::smallint[])[1]'),
+  )}),
   entries AS (
     SELECT created_at AS at, 0 AS place, 'created' AS kind, NULL AS worker_id, id, target_name, NULL::jsonb AS detail FROM me
     UNION ALL SELECT started_at, 1, 'started', ${FIRST_WORKER}, id, target_name, NULL FROM me WHERE started_at IS NOT NULL
@@ -36,16 +41,16 @@ const HISTORY = sql(
     UNION ALL SELECT created_at, 2, 'step-created', NULL, id, target_name, NULL FROM steps
     UNION ALL SELECT started_at, 3, 'step-started', ${FIRST_WORKER}, id, target_name, NULL FROM steps WHERE started_at IS NOT NULL
     UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, error FROM steps WHERE finished_at IS NOT NULL
-    UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail FROM rhythm.history h, me m WHERE h.execution_id = $1 AND h.bucket = $2
+    UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail FROM rhythm.history h, me m WHERE h.execution_id = m.id AND h.bucket = m.bucket
     UNION ALL SELECT h.at, 5, 'step-' || h.kind, h.worker_id, s.id, s.target_name, h.detail FROM steps s JOIN rhythm.history h ON h.execution_id = s.id AND h.bucket = s.bucket
     WHERE h.kind IN ('failed', 'retried', 'attempt-failed', 'paused', 'resumed', 'recovered')
-    UNION ALL SELECT s.created_at, 5, 'signal-sent', NULL, $1, m.target_name, jsonb_build_object('signal', s.name) FROM rhythm.signals s, me m
-    WHERE s.execution_id = $1 AND s.bucket = $2 AND s.consumed_at IS NULL
+    UNION ALL SELECT s.created_at, 5, 'signal-sent', NULL, m.id, m.target_name, jsonb_build_object('signal', s.name) FROM rhythm.signals s, me m
+    WHERE s.execution_id = m.id AND s.bucket = m.bucket AND s.consumed_at IS NULL
   )
-  SELECT at, kind, worker_id AS "workerId", id AS "executionId", target_name AS name, detail FROM entries ORDER BY at DESC, place DESC, id DESC LIMIT $3`,
+  SELECT at, kind, worker_id AS "workerId", id AS "executionId", target_name AS name, detail FROM entries ORDER BY at DESC, place DESC, id DESC LIMIT $5`,
 );
 
 /** The last things that happened to a run, oldest first. */
 export async function readHistory(db: Runner, id: string, limit = 1_000): Promise<HistoryEntry[]> {
-  return (await db.rows<HistoryEntry>(HISTORY, [id, bucketOf(id), limit])).reverse();
+  return (await db.rows<HistoryEntry>(HISTORY, [...idColumns([id]), limit])).reverse();
 }

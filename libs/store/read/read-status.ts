@@ -2,6 +2,8 @@
 
 import { CLOCK, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
+import { NO_FENCE } from '../fence.js';
+import { pendingStepRows, RUNS_WITH_STEPS, rowsNamed } from './execution-rows.js';
 
 export interface QueueStatus {
   queue: string;
@@ -36,21 +38,25 @@ const QUEUES = sql(
   `WITH waiting AS (SELECT q.queue, count(*)::integer AS n, min(q.seq) FILTER (WHERE q.lane = '') AS first FROM rhythm.work_queue q GROUP BY q.queue),
   scheduled AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.scheduled_queue s JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket WHERE s.kind = 'run' GROUP BY e.queue),
   running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
-    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue),
+    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue
+    UNION ALL SELECT e.queue, count(*)::integer FROM ${rowsNamed('e', pendingStepRows(RUNS_WITH_STEPS))} GROUP BY e.queue),
   served AS (SELECT q AS queue, count(*)::integer AS n FROM rhythm.worker_heartbeats w, unnest(w.queues) q GROUP BY q),
   names AS (SELECT queue FROM waiting UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
-  SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce(r.n, 0) AS running, coalesce(v.n, 0) AS workers,
+  SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce((SELECT sum(r.n)::integer FROM running r WHERE r.queue = n.queue), 0) AS running,
+    coalesce(v.n, 0) AS workers,
     (SELECT ${millis(`${CLOCK} - e.created_at`)} FROM rhythm.work_queue q JOIN rhythm.executions e ON e.id = q.execution_id AND e.bucket = q.bucket
       WHERE q.queue = n.queue AND q.lane = '' AND q.seq = w.first LIMIT 1) AS "oldestMs"
-  FROM names n LEFT JOIN waiting w USING (queue) LEFT JOIN scheduled s USING (queue) LEFT JOIN running r USING (queue) LEFT JOIN served v USING (queue)
+  FROM names n LEFT JOIN waiting w USING (queue) LEFT JOIN scheduled s USING (queue) LEFT JOIN served v USING (queue)
   ORDER BY n.queue`,
 );
 
 const WORKERS = sql(
   'worker_status',
-  `SELECT w.worker_id AS "workerId", w.host, w.pid, w.queues, w.concurrency, w.code_version AS "codeVersion", w.started_at AS "startedAt", w.beat_at AS "beatAt",
+  `WITH in_place AS MATERIALIZED (SELECT e.worker_id FROM ${rowsNamed('e', pendingStepRows(RUNS_WITH_STEPS))})
+  SELECT w.worker_id AS "workerId", w.host, w.pid, w.queues, w.concurrency, w.code_version AS "codeVersion", w.started_at AS "startedAt", w.beat_at AS "beatAt",
     ${millis('now() - w.beat_at')} AS "silentMs",
-    (SELECT coalesce(sum(cardinality(c.ids)), 0)::integer FROM rhythm.claims c WHERE c.worker_id = w.worker_id) AS running
+    (SELECT count(*)::integer FROM rhythm.claims c, unnest(c.fences) AS f(fence) WHERE c.worker_id = w.worker_id AND f.fence <> ${NO_FENCE})
+      + (SELECT count(*)::integer FROM in_place e WHERE e.worker_id = w.worker_id) AS running
   FROM rhythm.worker_heartbeats w ORDER BY w.started_at`,
 );
 

@@ -4,7 +4,9 @@ import { inMs } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE, ENDED } from '../ended.js';
 import { newFence } from '../fence.js';
+import { namesWorker } from '../pending-steps.js';
 import { enqueue, wake } from '../work-queue.js';
+import { recoverSteps } from './take-steps.js';
 
 /** An execution at the fence at which it was claimed. */
 type ItemAtFence = { id: string; bucket: number; fence: number };
@@ -60,11 +62,14 @@ const returned = (fence: string, crash: 0 | 1) => `returned AS (
     ${wake(TO_BE_WOKEN)}
   )`;
 
-// Items still held by the worker stay out of it; its claim row goes when they end.
+// Items still held by the worker stay out of it; its claim row goes when they end. So does the claim of a run that has steps of this
+// worker in its row: they are found by it.
 const GIVE_BACK = sql(
   'give_back',
   `WITH gone AS (
-    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) RETURNING c.ids, c.buckets, c.fences
+    DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) AND NOT EXISTS (
+      SELECT FROM unnest(c.ids, c.buckets) AS i(id, bucket) JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND ${namesWorker('e.pending', '$1')}
+    ) RETURNING c.ids, c.buckets, c.fences
   ), items AS MATERIALIZED (
     SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)
   ), ${returned('$3', 0)}
@@ -105,7 +110,8 @@ const PUT_OFF = sql(
 
 // The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone is replaced by a new one.
 // Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. Rows that
-// are not locked are taken, the rest stays in its claims, and the sweeper comes back for it.
+// are not locked are taken, the rest stays in its claims, and the sweeper comes back for it. So does a run that still has steps of the
+// dead worker: they are queued by a statement before this one, which may have found the row locked.
 const RECOVER = sql(
   'recover_worker',
   `WITH dead AS (
@@ -118,7 +124,7 @@ const RECOVER = sql(
     SELECT h.claim_id, i.id, i.bucket, i.fence FROM held h, unnest(h.ids, h.buckets, h.fences) AS i(id, bucket, fence)
   ), free AS MATERIALIZED (
     SELECT e.id FROM (SELECT DISTINCT id, bucket FROM listed) l JOIN rhythm.executions e ON e.id = l.id AND e.bucket = l.bucket
-    FOR UPDATE OF e SKIP LOCKED
+    WHERE NOT ${namesWorker('e.pending', '$1')} FOR UPDATE OF e SKIP LOCKED
   ), busy AS MATERIALIZED (
     SELECT l.* FROM listed l WHERE l.id <> ALL(ARRAY(SELECT id FROM free))
       AND EXISTS (SELECT 1 FROM rhythm.executions e WHERE e.id = l.id AND e.bucket = l.bucket)
@@ -178,12 +184,13 @@ export async function recoverWorker(
   workerId: string,
   beats: number,
   maxCrashes: number,
-  fence = newFence(),
+  newFences = newFence,
 ): Promise<Recovered | undefined> {
-  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, fence]);
-  if (rows.length === 0) return undefined;
+  const steps = await recoverSteps(db, workerId, beats, newFences);
+  const rows = await db.rows<GivenBack & { id: string | null; left: number }>(RECOVER, [workerId, beats, maxCrashes, newFences()]);
+  if (rows.length === 0 && steps.length === 0) return undefined;
   const given = rows.filter((row) => row.id !== null).map(({ left: _, ...item }) => item);
-  return { given, left: rows.reduce((sum, row) => sum + row.left, 0) };
+  return { given: [...steps, ...given], left: rows.reduce((sum, row) => sum + row.left, 0) };
 }
 
 function itemColumns(items: readonly ItemAtFence[]): [ids: string[], buckets: number[], fences: number[]] {

@@ -26,7 +26,7 @@ export interface LoadedRun {
 export interface StoredEvent {
   executionId: string;
   seq: number;
-  kind: 'completed' | 'failed' | 'timer' | 'timeout' | 'cancel' | 'signal';
+  kind: 'completed' | 'failed' | 'timer' | 'timeout' | 'cancel' | 'cancel-step' | 'signal';
   call: number;
   /** Of a signal. */
   name: string | null;

@@ -53,9 +53,9 @@ const overdue = (name: string, which: string) =>
     name,
     `SELECT s.execution_id AS id, s.bucket, s.kind, e.type, e.fence, e.attempts, e.target_name AS name, e.parent_id AS "parentId", e.parent_call AS "parentCall",
     ${millis(CLOCK)} AS now, ${millis('e.created_at')} AS "createdAt",
-    e.status, e.options, e.queue, e.version, e.cancelled_at IS NOT NULL AS cancelled,
+    e.status, e.options, e.queue, e.version, e.pending, e.cancelled_at IS NOT NULL AS cancelled,
     e.started_at IS NOT NULL OR (e.type = 'workflow' AND EXISTS (SELECT 1 FROM rhythm.claims c WHERE e.id = ANY(c.ids))) AS started,
-    e.type = 'workflow' AND (EXISTS (
+    e.type = 'workflow' AND (e.pending IS NOT NULL OR EXISTS (
       SELECT 1 FROM rhythm.executions c WHERE c.bucket = e.bucket AND ${isBelow('c.id', 'e.id')} AND c.parent_id = e.id AND ${LIVING}
     ) OR EXISTS (
       SELECT 1 FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'e.id')} AND ${LIVING}
@@ -86,6 +86,8 @@ export interface Overdue {
   name: string;
   queue: string;
   version: string | null;
+  /** The steps of a run that have no rows, as JSON text. */
+  pending: string | null;
   status: string;
   parentId: string | null;
   parentCall: number | null;

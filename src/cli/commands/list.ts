@@ -18,14 +18,14 @@ interface ListFlags extends FilterFlags {
 
 export const listCommand: CliCommand = (program, context) => {
   addFilters(program.command('list').alias('ls').description('List executions, newest first.'))
-    .option('-a, --all', 'include what other executions called: tasks, child workflows')
+    .option('-a, --all', 'include what other executions called: child workflows, and tasks that run, wait or failed')
     .option('--limit <n>', 'rows per page, at most 1000', '50')
     .option('--cursor <cursor>', 'continue with the next page: the cursor that the last page printed')
     .option(...WATCH)
     .addHelpText('after', '\nJSON data: { items: [execution], next? }')
     .addHelpText(
       'after',
-      '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail\n  rhythm list --parent o-1 --json',
+      '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones. Completed steps of a workflow are listed with --parent.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail --status failed\n  rhythm list --parent o-1 --json',
     )
     .action(
       context.action((flags: ListFlags) => {

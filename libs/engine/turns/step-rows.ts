@@ -1,0 +1,178 @@
+// Gives steps in place rows of their own: those that need one midway, and those that this worker does not run to their end.
+
+import { promoteSteps, type Runner, requeueSteps, requeueUnknownSteps, type StepOfRun } from '../../store/index.js';
+import type { Committer } from '../commit/committer.js';
+import type { WorkerParts } from '../engine-options.js';
+import { factsOf } from '../execution-facts.js';
+import type { Wakeups } from '../loops/wakeups.js';
+import { sleep, type Timer } from '../runtime.js';
+import type { HeldItem, HeldWork } from '../work/held-work.js';
+import type { RunLocks } from './run-locks.js';
+import { type ChosenSteps, isStep, type StepItem, type StepsInPlace } from './steps-in-place.js';
+import type { VmCache } from './vm-cache.js';
+
+// A step that runs for longer than this gets a row: others see it, and a turn elsewhere cannot cut it off from its result.
+const LONGEST_MS = 1_000;
+const RETRY_MS = 200;
+const MOST_AT_ONCE = 500;
+
+export class StepRows {
+  private waiting: { item: StepItem; resolve(hasRow: boolean): void }[] = [];
+  private isWriting = false;
+  private timer: Timer | undefined;
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly wakeups: Wakeups,
+    private readonly held: HeldWork,
+    private readonly cache: VmCache,
+    private readonly committer: Committer,
+    private readonly steps: StepsInPlace,
+    private readonly locks: RunLocks,
+    /** Aborted when nothing is written any more. */
+    private readonly closed: AbortSignal,
+  ) {}
+
+  start(): void {
+    this.timer = this.parts.runtime.setTimer(LONGEST_MS / 2, () => this.sweep(), true);
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+  }
+
+  /** Gives a step a row that this worker has claimed. Returns false when the step is no longer its own; then its result is dropped. */
+  promote(item: HeldItem): Promise<boolean> {
+    return this.locks.run(item.parentId as string, () => this.promoteLocked(item));
+  }
+
+  /** The same, for who has locked the run already. */
+  promoteLocked(item: HeldItem): Promise<boolean> {
+    if (!isStep(item)) return Promise.resolve(!item.dropped && this.held.has(item));
+    return new Promise((resolve) => {
+      this.waiting.push({ item, resolve });
+      void this.writeWaiting();
+    });
+  }
+
+  /** Gives steps back to the queue; they are not held any more. */
+  async giveBack(items: readonly HeldItem[]): Promise<void> {
+    const steps = items.filter(isStep);
+    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) this.end(item);
+  }
+
+  /**
+   * The commit that was to start these steps was lost. If its outcome is not certain it may have been written after all; then nobody
+   * would run them, so they are queued.
+   */
+  async abandoned(run: Pick<HeldItem, 'id' | 'bucket'>, chosen: ChosenSteps, certain: boolean): Promise<void> {
+    if (!certain) await this.requeue(chosen.items.map(({ step }) => ({ runId: run.id, bucket: run.bucket, token: step.token })));
+    this.steps.abandoned(chosen);
+    this.committer.deleteSpentClaims();
+  }
+
+  /** After a commit of unknown outcome the database may have steps of this worker that it does not have. Returns the queues of those. */
+  async requeueUnknown(db: Runner): Promise<string[]> {
+    const { workerId, runtime } = this.parts;
+    const given = await requeueUnknownSteps(db, workerId, this.steps.tokens(), runtime.newFence());
+    return given.map(({ queue }) => queue);
+  }
+
+  /** Nothing more is to be written for the step. */
+  end(item: StepItem): void {
+    this.steps.remove(item);
+    this.held.remove(item);
+    this.committer.deleteSpentClaims();
+  }
+
+  private sweep(): void {
+    const { runtime } = this.parts;
+    for (const item of this.steps.runningSince(runtime.monotonicNow() - LONGEST_MS)) void this.promote(item);
+    if (!this.closed.aborted) this.start();
+  }
+
+  // Many at once: whatever asks while a statement is in flight goes with the next one.
+  private async writeWaiting(): Promise<void> {
+    if (this.isWriting) return;
+    this.isWriting = true;
+    const { runtime } = this.parts;
+    while (this.waiting.length > 0 && !this.closed.aborted) {
+      const batch = this.waiting.slice(0, MOST_AT_ONCE);
+      const claimId = runtime.newId();
+      this.held.expectClaim(claimId);
+      try {
+        await this.writeRows(batch, claimId);
+        this.waiting.splice(0, batch.length);
+      } catch (error) {
+        // If it was written, the heartbeat loop finds the claim and gives the steps back.
+        this.held.forgetClaim(claimId);
+        this.wakeups.heartbeats.trigger();
+        this.problem('steps that need rows', error);
+        await sleep(runtime, RETRY_MS);
+      }
+    }
+    this.isWriting = false;
+  }
+
+  private async writeRows(batch: typeof this.waiting, claimId: string): Promise<void> {
+    const { store, workerId, runtime } = this.parts;
+    const fence = runtime.newFence();
+    const steps = batch.map(({ item }) => stepOfRun(item));
+    const promoted = await promoteSteps(store.db, workerId, claimId, steps, fence);
+    const runFences = new Map(promoted.map(({ token, runFence }) => [token, runFence]));
+    this.held.openClaim(claimId, promoted.length);
+    for (const { item, resolve } of batch) {
+      const runFence = runFences.get(item.step.token);
+      if (runFence === undefined) this.lost(item);
+      else this.promoted(item, claimId, fence, runFence);
+      resolve(runFence !== undefined);
+    }
+    this.committer.deleteSpentClaims();
+  }
+
+  private promoted(item: StepItem, claimId: string, fence: number, runFence: number): void {
+    const { token } = item.step;
+    const run = this.cache.take(item.parentId as string, runFence);
+    if (run) {
+      run.pending = run.pending.filter((step) => step.token !== token);
+      this.cache.put(run, fence);
+    }
+    this.steps.remove(item);
+    this.held.move(item, claimId);
+    item.fence = fence;
+    (item as HeldItem).step = undefined;
+  }
+
+  private lost(item: StepItem): void {
+    item.running?.stop('lost');
+    item.dropped = true;
+    this.end(item);
+    const { events } = this.parts;
+    if (events.hasListeners('lost')) events.emit({ type: 'lost', ...factsOf(item) });
+  }
+
+  // Tried until it is done. False when this worker ended before.
+  private async requeue(steps: readonly StepOfRun[]): Promise<boolean> {
+    if (steps.length === 0) return true;
+    const { store, runtime } = this.parts;
+    while (!this.closed.aborted) {
+      try {
+        const given = await requeueSteps(store.db, steps, runtime.newFence());
+        if (given.length > 0) this.wakeups.claims.trigger();
+        return true;
+      } catch (error) {
+        this.problem('give back', error);
+        await sleep(runtime, RETRY_MS);
+      }
+    }
+    return false;
+  }
+
+  private problem(where: string, error: unknown): void {
+    this.parts.events.emit({ type: 'problem', where, error });
+  }
+}
+
+function stepOfRun({ parentId, bucket, step }: StepItem): StepOfRun {
+  return { runId: parentId as string, bucket, token: step.token };
+}

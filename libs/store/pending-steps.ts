@@ -1,0 +1,95 @@
+// Steps that have no row: the worker that holds their run runs them at once, and until they end they stand in the row of the run.
+
+import { CLOCK } from './clock.js';
+import { childId } from './ids.js';
+import type { ExecutionOptions, NewExecution } from './new-execution.js';
+
+/** A step in `executions.pending` of its run. */
+export interface PendingStep {
+  call: number;
+  /** Random. Whoever takes the step out of the row names it, so that only one of them can. */
+  token: number;
+  /** The worker that runs it. */
+  worker: string;
+  name: string;
+  queue: string;
+  priority?: number;
+  /** JSON text; absent means `undefined`. As text, because PostgreSQL reads no field of an object that has a NUL anywhere. */
+  input?: string;
+  options?: ExecutionOptions;
+  /** In milliseconds, by the database's clock. */
+  startedAt: number;
+}
+
+// The places of a step's fields in the column: entries are arrays. What differs from step to step comes first: an update logs the bytes
+// between the first and the last change, and often only these differ.
+const FIELDS = ['call', 'token', 'startedAt', 'worker', 'name', 'queue', 'input', 'priority', 'options'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** The column's text for these steps. */
+export function pendingText(steps: readonly PendingStep[]): string | null {
+  if (steps.length === 0) return null;
+  return JSON.stringify(
+    steps.map(({ call, token, startedAt, worker, name, queue, input, priority, options }) =>
+      priority === undefined && options === undefined
+        ? [call, token, startedAt, worker, name, queue, input]
+        : [call, token, startedAt, worker, name, queue, input, priority, options],
+    ),
+  );
+}
+
+/** The steps in a column's text. */
+export function readPending(text: string | null): PendingStep[] {
+  if (text === null) return [];
+  return (JSON.parse(text) as unknown[][]).map((entry) => {
+    const step: Partial<Record<Field, unknown>> = {};
+    FIELDS.forEach((field, n) => {
+      if (entry[n] !== undefined && entry[n] !== null) step[field] = entry[n];
+    });
+    return step as unknown as PendingStep;
+  });
+}
+
+/** The step as an execution with a row of its own. */
+export function executionOf(runId: string, { call, name, queue, priority, input, options }: PendingStep): NewExecution {
+  return { id: childId(runId, call), type: 'task', targetName: name, queue, priority, input, parentId: runId, parentCall: call, options };
+}
+
+/** In SQL: one field of a step, given as `json`. */
+export const stepField = (step: string, field: Field) => `${step}->>${FIELDS.indexOf(field)}`;
+
+/** In SQL: the row of a run has steps of this worker. */
+export const namesWorker = (pending: string, worker: string) =>
+  `EXISTS (SELECT FROM json_array_elements(${pending}::json) AS w(step) WHERE ${stepField('w.step', 'worker')} = ${worker})`;
+
+const STEP_COLUMNS = 'fence, created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, inputs, options, crashes';
+
+/**
+ * CTEs that give steps rows of their own: `given` has what was inserted, at the new fence. `runs` selects the runs (`id`, `bucket`),
+ * `isTaken` is a condition on a `step`. The fence of the run is replaced with its column, or a turn that was computed before
+ * would write the old column back. A run that another transaction has locked is waited for, or skipped.
+ */
+export function takeSteps(
+  runs: string,
+  isTaken: string,
+  { fence, crashes = '0', skipLocked = false }: { fence: string; crashes?: string; skipLocked?: boolean },
+): string {
+  return `locked AS MATERIALIZED (
+    SELECT e.id, e.bucket, e.fence, e.pending FROM (${runs}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket
+    WHERE e.pending IS NOT NULL FOR NO KEY UPDATE OF e${skipLocked ? ' SKIP LOCKED' : ''}
+  ), listed AS MATERIALIZED (
+    SELECT l.id, l.bucket, l.fence, s.step, s.n, (${isTaken}) AS taken
+    FROM locked l, json_array_elements(l.pending::json) WITH ORDINALITY AS s(step, n)
+  ), emptied AS (
+    UPDATE rhythm.executions e SET fence = ${fence}::bigint,
+      pending = (SELECT json_agg(o.step ORDER BY o.n)::text FROM listed o WHERE o.id = e.id AND o.bucket = e.bucket AND NOT o.taken)
+    FROM (SELECT DISTINCT id, bucket FROM listed WHERE taken) t WHERE e.id = t.id AND e.bucket = t.bucket
+  ), given AS (
+    INSERT INTO rhythm.executions (${STEP_COLUMNS})
+    SELECT ${fence}::bigint, coalesce(to_timestamp((${stepField('step', 'startedAt')})::float8 / 1000), ${CLOCK}), id || ':' || (${stepField('step', 'call')}), bucket, 'task',
+      ${stepField('step', 'name')}, ${stepField('step', 'queue')}, coalesce((${stepField('step', 'priority')})::smallint, 0), id, (${stepField('step', 'call')})::integer,
+      (${stepField('step', 'input')})::json, (${stepField('step', 'options')})::jsonb, ${crashes}
+    FROM listed WHERE taken
+    RETURNING id, bucket, type, queue, priority, fence, target_name, crashes
+  )`;
+}

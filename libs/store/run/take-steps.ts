@@ -1,0 +1,132 @@
+// Gives steps without rows rows of their own: claimed by the worker that runs them, or queued for any worker.
+
+import { type Runner, sql } from '../connect/statement.js';
+import { newFence } from '../fence.js';
+import { idColumns, mayBeStep } from '../ids.js';
+import { namesWorker, stepField, takeSteps } from '../pending-steps.js';
+import { enqueue } from '../work-queue.js';
+import type { GivenBack } from './give-back.js';
+
+/** A step without a row, and its run. */
+export interface StepOfRun {
+  runId: string;
+  bucket: number;
+  token: number;
+}
+
+/** A step that got a row. */
+export interface PromotedStep {
+  token: number;
+  runId: string;
+  /** The fence that its run had before. */
+  runFence: number;
+}
+
+const TOKEN = `(${stepField('s.step', 'token')})::bigint`;
+const GIVEN_RUNS = 'SELECT DISTINCT u.id, u.bucket FROM unnest($1::text[], $2::smallint[]) AS u(id, bucket)';
+const GIVEN_TOKENS = `${TOKEN} = ANY($3::bigint[])`;
+
+const PROMOTE = sql(
+  'promote_steps',
+  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4' })}, held AS (
+    INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
+    SELECT $5, $6, array_agg(id), array_agg(bucket), array_agg(fence) FROM given HAVING count(*) > 0
+  )
+  SELECT (${stepField('step', 'token')})::bigint AS token, id AS "runId", fence AS "runFence" FROM listed WHERE taken`,
+);
+
+const REQUEUE = sql(
+  'requeue_steps',
+  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4' })}, queued AS (${enqueue('given')})
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM given`,
+);
+
+const OF_WORKER = `${stepField('s.step', 'worker')} = $1`;
+const CLAIMED = 'SELECT DISTINCT i.id, i.bucket FROM rhythm.claims c, unnest(c.ids, c.buckets) AS i(id, bucket) WHERE c.worker_id = $1';
+
+const OF_IDS = `(l.id, (${stepField('s.step', 'call')})::integer) IN (SELECT u.run, u.call FROM unnest($3::text[], $4::integer[]) AS u(run, call))`;
+
+// By their ids, whoever runs them: that worker finds the step gone, and drops its result.
+const REQUEUE_IDS = sql(
+  'requeue_step_ids',
+  `WITH ${takeSteps('SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)', OF_IDS, { fence: '$5' })}, queued AS (${enqueue('given')})
+  SELECT id FROM given WHERE id = ANY($1::text[])`,
+);
+
+// Those of a live worker that it does not have: the reply to the commit that made them was lost.
+const REQUEUE_UNKNOWN = sql(
+  'requeue_unknown_steps',
+  `WITH ${takeSteps(CLAIMED, `${OF_WORKER} AND ${TOKEN} <> ALL($2::bigint[])`, { fence: '$3', skipLocked: true })}, queued AS (${enqueue('given')})
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM given`,
+);
+const UNKNOWN = sql(
+  'unknown_steps',
+  `SELECT FROM (${CLAIMED}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket AND ${namesWorker('e.pending', '$1')},
+    json_array_elements(e.pending::json) AS s(step) WHERE ${OF_WORKER} AND ${TOKEN} <> ALL($2::bigint[]) LIMIT 1`,
+);
+
+// Of a worker that is dead: its heartbeat has not changed since the sweeper read it, or is gone. A limit per statement, so that ten
+// thousand of them are not one transaction.
+const RECOVER = sql(
+  'recover_steps',
+  `WITH ${takeSteps(
+    `SELECT r.id, r.bucket FROM (${CLAIMED}
+      AND NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE w.worker_id = $1 AND w.beats <> $2)) r
+    JOIN rhythm.executions p ON p.id = r.id AND p.bucket = r.bucket AND ${namesWorker('p.pending', '$1')} LIMIT $4`,
+    OF_WORKER,
+    { fence: '$3', crashes: '1', skipLocked: true },
+  )}, queued AS (${enqueue('given')}), noted AS (
+    INSERT INTO rhythm.history (execution_id, bucket, seq, kind, worker_id, detail)
+    SELECT id, bucket, nextval('rhythm.event_seq'), 'recovered', $1, jsonb_build_object('crashes', crashes) FROM given
+  )
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM given`,
+);
+const RECOVERED_AT_ONCE = 500;
+
+/** Gives steps rows that are claimed by their worker. Those that are not returned were taken before: their results are to be dropped. */
+export async function promoteSteps(
+  db: Runner,
+  workerId: string,
+  claimId: string,
+  steps: readonly StepOfRun[],
+  fence = newFence(),
+): Promise<PromotedStep[]> {
+  return db.rows(PROMOTE, [...columns(steps), fence, workerId, claimId]);
+}
+
+/** Gives steps rows in the queue, for any worker. */
+export async function requeueSteps(db: Runner, steps: readonly StepOfRun[], fence = newFence()): Promise<GivenBack[]> {
+  return db.rows(REQUEUE, [...columns(steps), fence]);
+}
+
+/** Gives the steps among these ids that have no rows rows in the queue. Returns their ids. */
+export async function requeueStepIds(db: Runner, ids: readonly string[]): Promise<string[]> {
+  const mayBe = ids.filter(mayBeStep);
+  if (mayBe.length === 0) return [];
+  return (await db.rows<{ id: string }>(REQUEUE_IDS, [...idColumns(mayBe), newFence()])).map(({ id }) => id);
+}
+
+/** Queues the steps that the database has for this worker and that it does not know. */
+export async function requeueUnknownSteps(
+  db: Runner,
+  workerId: string,
+  known: readonly number[],
+  fence = newFence(),
+): Promise<GivenBack[]> {
+  if ((await db.rows(UNKNOWN, [workerId, known])).length === 0) return [];
+  return db.rows(REQUEUE_UNKNOWN, [workerId, known, fence]);
+}
+
+/** Queues the steps of a dead worker. */
+export async function recoverSteps(db: Runner, workerId: string, beats: number, newFences = newFence): Promise<GivenBack[]> {
+  const given: GivenBack[] = [];
+  for (;;) {
+    const some = await db.rows<GivenBack>(RECOVER, [workerId, beats, newFences(), RECOVERED_AT_ONCE]);
+    given.push(...some);
+    if (some.length === 0) return given;
+  }
+}
+
+function columns(steps: readonly StepOfRun[]): [ids: string[], buckets: number[], tokens: number[]] {
+  return [steps.map(({ runId }) => runId), steps.map(({ bucket }) => bucket), steps.map(({ token }) => token)];
+}
