@@ -10,8 +10,7 @@ import type { Slots } from '../work/slots.js';
 import type { TurnOutcome } from './turn-outcome.js';
 import type { CachedRun, VmCache } from './vm-cache.js';
 
-// The steps of a run are written again with each of its turns, so they must be few and small.
-const MOST_STEPS = 16;
+// The steps of a run are written again with each of its turns, so they must be small.
 const MOST_INPUT = 2_048;
 const MOST_INPUTS = 8_192;
 // While other work is queued, a run goes on for this many turns or this long before a step of it goes through the queue.
@@ -59,10 +58,11 @@ export class StepsInPlace {
     // The turn's own steps have ended: the next ones may have their slots.
     if (ended) this.slots.release('reserved', ended.length);
     if (children.length === 0 || !keep || this.closing.aborted || !this.cache.accepts(keep) || !this.mayGoOn(keep)) return undefined;
-    const room = Math.min(this.slots.freeForTasks(), MOST_STEPS - keep.pending.length);
+    const most = this.parts.options.stepsInPlace;
+    const room = Math.min(this.slots.freeForTasks(), most - keep.pending.length);
     if (room <= 0) return undefined;
     const isGrouped = commit.groups.length > 0;
-    if (isGrouped && (children.length > room || commit.groups.some(({ members }) => members.length > MOST_STEPS))) return undefined;
+    if (isGrouped && (children.length > room || commit.groups.some(({ members }) => members.length > most))) return undefined;
     const chosen = this.plainOf(children, keep.pending).slice(0, room);
     if (chosen.length === 0 || (isGrouped && chosen.length < children.length)) return undefined;
     const items = chosen.map((child) => this.stepOf(child, commit));
