@@ -15,7 +15,6 @@ import { Wakeups } from './loops/wakeups.js';
 import { sleep } from './runtime.js';
 import { TaskLane } from './tasks/task-lane.js';
 import { FusedStep } from './turns/fused-step.js';
-import { RunLocks } from './turns/run-locks.js';
 import { StepEnds } from './turns/step-ends.js';
 import { StepRows } from './turns/step-rows.js';
 import { StepsInPlace } from './turns/steps-in-place.js';
@@ -77,13 +76,12 @@ export class Worker {
     const cache = new VmCache(options.cachedRuns, options.cacheBytes);
     const stopper = new Stopper(held, cache, store.hints);
     const steps = new StepsInPlace(parts, head, slots, held, cache, clock, closing);
-    const locks = new RunLocks();
 
     // Commit and announce.
     const announcer = new Announcer(parts, wakeups, clock, stopper);
     const immediate = new ImmediateClaims(parts, wakeups, head, slots, held, clock, closing);
     const committer = new Committer(parts, { main: writing, separate }, wakeups, slots, held, immediate, announcer);
-    const stepRows = new StepRows(parts, wakeups, held, cache, committer, steps, locks, closed);
+    const stepRows = new StepRows(parts, wakeups, held, cache, committer, steps, closed);
 
     // Admit, and run in one of the two lanes.
     const giveBack = new GiveBack(parts, wakeups, held, committer, closing, closed);
@@ -91,7 +89,7 @@ export class Worker {
     const runner = new TurnRunner(parts);
     const turnWriter = new TurnWriter(parts, cache, committer, steps, stepRows, slots);
     const fusedStep = new FusedStep(parts, clock, cache, runner);
-    const stepEnds = new StepEnds(parts, slots, fusedStep, turnWriter, steps, stepRows, locks);
+    const stepEnds = new StepEnds(parts, slots, fusedStep, turnWriter, steps, stepRows);
     const tasks = new TaskLane(parts, slots, held, committer, announcer, giveBack, guard, fusedStep, turnWriter, stepEnds, stepRows);
     const turns = new TurnLane(parts, reading, slots, cache, committer, giveBack, guard, runner, turnWriter, tasks);
     const dispatcher = new Dispatcher(slots, clock, guard, tasks, turns);

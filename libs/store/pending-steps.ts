@@ -28,13 +28,15 @@ type Field = (typeof FIELDS)[number];
 
 /** The column's text for these steps. */
 export function pendingText(steps: readonly PendingStep[]): string | null {
-  if (steps.length === 0) return null;
+  return steps.length === 0 ? null : `[${steps.map(entryText).join(',')}]`;
+}
+
+function entryText({ call, token, startedAt, worker, name, queue, input, priority, options }: PendingStep): string {
+  const isUsual = priority === undefined && options === undefined;
   return JSON.stringify(
-    steps.map(({ call, token, startedAt, worker, name, queue, input, priority, options }) =>
-      priority === undefined && options === undefined
-        ? [call, token, startedAt, worker, name, queue, input]
-        : [call, token, startedAt, worker, name, queue, input, priority, options],
-    ),
+    isUsual
+      ? [call, token, startedAt, worker, name, queue, input]
+      : [call, token, startedAt, worker, name, queue, input, priority, options],
   );
 }
 

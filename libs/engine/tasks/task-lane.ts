@@ -92,7 +92,7 @@ export class TaskLane {
       this.announcer.taskEnded(item, 'completed');
       return this.giveBack.end(item);
     }
-    if ('commit' in outcome) return this.write(item, outcome.commit);
+    if ('commit' in outcome) return void this.write(item, outcome.commit);
     if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled')
       await (isStep(item) ? this.stepRows.giveBack([item]) : this.giveBack.now([item]));
   }
@@ -124,14 +124,17 @@ export class TaskLane {
     return true;
   }
 
-  // The end of an attempt, together with the turn of its parent if that can be run here.
-  private async write(item: HeldItem, task: TaskCommit): Promise<void> {
-    if (isStep(item)) {
-      const { hasRow, toRun } = await this.stepEnds.settle(item, task);
+  // The end of an attempt. That of a step in place is written with the turn that consumes it, or once the step has a row.
+  private write(item: HeldItem, task: TaskCommit): void {
+    if (!isStep(item)) return void this.writeRow(item, task);
+    this.stepEnds.settle(item, task, (hasRow, toRun) => {
       this.runClaimedAtOnce(toRun);
-      if (!hasRow) return;
-      task.fence = item.fence;
-    }
+      if (hasRow) void this.writeRow(item, { ...task, fence: item.fence });
+    });
+  }
+
+  // Together with the turn of its parent if that can be run here.
+  private async writeRow(item: HeldItem, task: TaskCommit): Promise<void> {
     const fused = await this.fusedStep.run(item, task);
     if (!fused) return void (await this.committer.submit({ items: [item], task }));
     this.runClaimedAtOnce((await this.turnWriter.write([item], fused, task)).toRun);

@@ -37,15 +37,13 @@ export class FusedStep {
   }
 
   /** The same for steps in place of one run, all completed. Their results are written with the turn and nowhere else. */
-  async runInPlace(ends: readonly StepEnd[]): Promise<TurnOutcome | undefined> {
+  runInPlace(ends: readonly StepEnd[]): TurnOutcome | undefined | Promise<TurnOutcome | undefined> {
     const run = this.inMemory(ends[0].item.parentId as string);
     if (!run) return undefined;
-    const outcome = await this.turn(
-      run,
-      ends.map(({ item, task }) => eventOf(run.item.id, item.step.call, task)),
-    );
-    if (outcome) this.endSteps(outcome, ends);
-    return outcome;
+    const results: StoredEvent[] = [];
+    for (const { item, task } of ends) results.push(eventOf(run.item.id, item.step.call, task));
+    const outcome = this.turn(run, results);
+    return outcome instanceof Promise ? outcome.then((last) => this.endSteps(last, ends)) : this.endSteps(outcome, ends);
   }
 
   private inMemory(runId: string): CachedRun | undefined {
@@ -62,38 +60,53 @@ export class FusedStep {
     return outcome?.commit.oldSteps.includes(item.parentCall as number) ? undefined : outcome;
   }
 
-  private async turn(run: CachedRun, results: readonly StoredEvent[]): Promise<TurnOutcome | undefined> {
-    const { runtime, events } = this.parts;
-    const { item, signals, takesSignals } = run;
-    item.claimedAtMonotonic = runtime.monotonicNow();
+  // Usually nothing is waited for: then there is no promise.
+  private turn(run: CachedRun, results: readonly StoredEvent[]): TurnOutcome | undefined | Promise<TurnOutcome | undefined> {
+    const { item, signals } = run;
+    item.claimedAtMonotonic = this.parts.runtime.monotonicNow();
     item.claimedAt = this.clock.now();
     try {
-      const outcome = await this.runner.run(item, { cached: run }, signals.length > 0 ? [...signals, ...results] : results);
-      const { commit } = outcome;
-      // A failing turn needs its events stored: that takes two commits.
-      if (commit.status === 'failed') return undefined;
-      // Events that are stored in the database come before a result that is not written yet: the commit is refused if there are any.
-      commit.unread = { takesSignals, signals: signals.length === 0 ? NO_SIGNALS : signals.map(({ seq }) => seq) };
-      outcome.run = item;
-      return outcome;
+      const outcome = this.runner.run(item, { cached: run }, signals.length > 0 ? [...signals, ...results] : results);
+      if (!(outcome instanceof Promise)) return this.fused(run, outcome);
+      return outcome.then(
+        (last) => this.fused(run, last),
+        (error) => this.problem(item, error),
+      );
     } catch (error) {
-      events.emit({ type: 'problem', where: `turn of ${item.id}`, error });
-      return undefined;
+      return this.problem(item, error);
     }
   }
 
+  private fused({ item, takesSignals, signals }: CachedRun, outcome: TurnOutcome): TurnOutcome | undefined {
+    const { commit } = outcome;
+    // A failing turn needs its events stored: that takes two commits.
+    if (commit.status === 'failed') return undefined;
+    // Events that are stored in the database come before a result that is not written yet: the commit is refused if there are any.
+    commit.unread = { takesSignals, signals: signals.length === 0 ? NO_SIGNALS : signals.map(({ seq }) => seq) };
+    outcome.run = item;
+    return outcome;
+  }
+
+  private problem({ id }: HeldItem, error: unknown): undefined {
+    this.parts.events.emit({ type: 'problem', where: `turn of ${id}`, error });
+  }
+
   // The steps leave the row of their run, and their results are written with the turn, unless the run does not keep them.
-  private endSteps(outcome: TurnOutcome, ends: readonly StepEnd[]): void {
+  private endSteps(outcome: TurnOutcome | undefined, ends: readonly StepEnd[]): TurnOutcome | undefined {
+    if (!outcome) return undefined;
     const { commit, keep } = outcome;
     const keepsNone = this.parts.options.maxSteps === 0;
     const isOld = (call: number) => keepsNone || commit.oldSteps.includes(call);
-    const calls = new Set(ends.map(({ item }) => item.step.call));
-    commit.endedSteps = ends.filter(({ item }) => !isOld(item.step.call)).map(({ item, task }) => endedStep(item, task));
-    if (commit.oldSteps.some((call) => calls.has(call))) commit.oldSteps = commit.oldSteps.filter((call) => !calls.has(call));
-    const left = (outcome.pending ?? []).filter(({ call }) => !calls.has(call));
+    const hasEnded = (call: number) => ends.some(({ item }) => item.step.call === call);
+    const kept: EndedStep[] = [];
+    for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task));
+    commit.endedSteps = kept;
+    if (commit.oldSteps.length > 0) commit.oldSteps = commit.oldSteps.filter((call) => !hasEnded(call));
+    const left = (outcome.pending ?? []).filter(({ call }) => !hasEnded(call));
     if (keep) keep.pending = left;
     commit.pending = pendingText(left);
     outcome.steps = ends.map(({ item }) => item);
+    return outcome;
   }
 }
 

@@ -6,35 +6,26 @@ import { nextTick } from '../runtime.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
 import type { FusedStep } from './fused-step.js';
-import type { RunLocks } from './run-locks.js';
+import type { RunHere } from './run-here.js';
 import type { StepRows } from './step-rows.js';
 import { isStep, type StepItem, type StepsInPlace } from './steps-in-place.js';
-import type { TurnWriter } from './turn-writer.js';
+import type { TurnOutcome } from './turn-outcome.js';
+import type { TurnWriter, WrittenTurn } from './turn-writer.js';
 
 /** The end of a step in place. */
 export interface StepEnd {
   item: StepItem;
   task: TaskCommit;
+  settled: Settled;
 }
 
-/** What became of it. */
-export interface SettledStep {
-  /** It has a row now, and its end is still to be written. */
-  hasRow: boolean;
-  /** Children of the run that are to be run at once, each with a reserved slot. */
-  toRun: readonly HeldItem[];
-}
-
-interface Waiting {
-  item: HeldItem;
-  task: TaskCommit;
-  resolve(settled: SettledStep): void;
-}
+/**
+ * What became of it. `hasRow`: the step has a row now, and its end is still to be written. `toRun`: children of the run that are to be
+ * run at once, each with a reserved slot.
+ */
+type Settled = (hasRow: boolean, toRun: readonly HeldItem[]) => void;
 
 export class StepEnds {
-  /** By run. Steps that end while their run is being written move it together afterwards. */
-  private readonly waiting = new Map<string, Waiting[]>();
-
   constructor(
     private readonly parts: WorkerParts,
     private readonly slots: Slots,
@@ -42,7 +33,6 @@ export class StepEnds {
     private readonly turnWriter: TurnWriter,
     private readonly steps: StepsInPlace,
     private readonly rows: StepRows,
-    private readonly locks: RunLocks,
   ) {}
 
   /** Whether the run may consume the end at once: a result that people can query as JSON. If so, the step's slot is to be reserved until it is settled. */
@@ -51,51 +41,58 @@ export class StepEnds {
   }
 
   /** Settles the end of a step. */
-  settle(item: StepItem, task: TaskCommit): Promise<SettledStep> {
-    const runId = item.parentId as string;
-    return new Promise((resolve) => {
-      const others = this.waiting.get(runId);
-      const waiting = { item, task, resolve };
-      if (others) return void others.push(waiting);
-      this.waiting.set(runId, [waiting]);
-      void this.locks.run(runId, () => this.settleAll(runId));
-    });
+  settle(item: StepItem, task: TaskCommit, settled: Settled): void {
+    const run = this.steps.runOf(item);
+    // Steps that end while their run is being written move it together afterwards.
+    if (run.ends.push({ item, task, settled }) === 1) void this.settleAll(run);
   }
 
-  private async settleAll(runId: string): Promise<void> {
-    // Steps that end in the same moment move their run once.
-    if (this.steps.countOf(runId) > 1) await nextTick(this.parts.runtime);
-    const ends = this.waiting.get(runId) ?? [];
-    this.waiting.delete(runId);
-    const plain = ends.filter((end): end is Waiting & StepEnd => isStep(end.item) && StepEnds.isPlain(end.task));
-    let toRun = plain.length > 0 ? await this.move(plain) : undefined;
-    const moved: ReadonlySet<Waiting> = new Set(toRun ? plain : []);
-    const promotions: Promise<void>[] = [];
-    for (const end of ends) {
-      if (!moved.has(end)) promotions.push(this.promote(end));
-      else {
-        // The first of them runs the children of all.
-        end.resolve({ hasRow: false, toRun: toRun ?? NONE });
-        toRun = undefined;
+  private async settleAll(run: RunHere<StepEnd>): Promise<void> {
+    const wait = run.lock();
+    if (wait) await wait;
+    try {
+      // Steps that end in the same moment move their run once.
+      if (run.steps > 1) await nextTick(this.parts.runtime);
+      const { ends } = run;
+      run.ends = [];
+      const movable = ends.every(isMovable) ? ends : ends.filter(isMovable);
+      const moved = this.move(movable);
+      const turn = moved && (await moved);
+      let toRun = turn?.toRun ?? NONE;
+      for (const end of ends) {
+        if (!movable.includes(end) && StepEnds.isPlain(end.task)) this.slots.release('reserved');
+        if (turn?.written && movable.includes(end)) {
+          // The first of them runs the children of all.
+          end.settled(false, toRun);
+          toRun = NONE;
+        } else void this.promote(end);
       }
+    } finally {
+      run.unlock();
     }
-    await Promise.all(promotions);
   }
 
-  private async promote({ item, resolve }: Waiting): Promise<void> {
-    resolve({ hasRow: await this.rows.promoteLocked(item), toRun: NONE });
+  // Undefined when the run cannot move here now.
+  private move(ends: readonly StepEnd[]): Promise<WrittenTurn | undefined> | undefined {
+    const outcome = ends.length > 0 ? this.fusedStep.runInPlace(ends) : undefined;
+    return outcome instanceof Promise ? outcome.then((last) => this.write(ends, last)) : this.write(ends, outcome);
   }
 
-  // Returns the children to be run at once, or undefined when the run did not move.
-  private async move(ends: readonly StepEnd[]): Promise<readonly HeldItem[] | undefined> {
-    const outcome = await this.fusedStep.runInPlace(ends);
-    if (!outcome) {
-      this.slots.release('reserved', ends.length);
-      return undefined;
-    }
-    const { written, toRun } = await this.turnWriter.write([], outcome);
-    return written ? toRun : undefined;
+  private write(ends: readonly StepEnd[], outcome: TurnOutcome | undefined): Promise<WrittenTurn> | undefined {
+    // The turn that is written gives their slots to the next steps, or releases them.
+    if (outcome) return this.turnWriter.write(NONE, outcome);
+    this.slots.release('reserved', ends.length);
+    return undefined;
   }
+
+  private async promote({ item, settled }: StepEnd): Promise<void> {
+    settled(await this.rows.promote(item), NONE);
+  }
+}
+
+// One that has got a row meanwhile is written like any other task.
+function isMovable({ item, task }: StepEnd): boolean {
+  return isStep(item) && StepEnds.isPlain(task);
 }
 
 const NONE: readonly HeldItem[] = [];

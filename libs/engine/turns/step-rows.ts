@@ -7,7 +7,6 @@ import { factsOf } from '../execution-facts.js';
 import type { Wakeups } from '../loops/wakeups.js';
 import { sleep, type Timer } from '../runtime.js';
 import type { HeldItem, HeldWork } from '../work/held-work.js';
-import type { RunLocks } from './run-locks.js';
 import { type ChosenSteps, isStep, type StepItem, type StepsInPlace } from './steps-in-place.js';
 import type { VmCache } from './vm-cache.js';
 
@@ -28,7 +27,6 @@ export class StepRows {
     private readonly cache: VmCache,
     private readonly committer: Committer,
     private readonly steps: StepsInPlace,
-    private readonly locks: RunLocks,
     /** Aborted when nothing is written any more. */
     private readonly closed: AbortSignal,
   ) {}
@@ -42,12 +40,19 @@ export class StepRows {
   }
 
   /** Gives a step a row that this worker has claimed. Returns false when the step is no longer its own; then its result is dropped. */
-  promote(item: HeldItem): Promise<boolean> {
-    return this.locks.run(item.parentId as string, () => this.promoteLocked(item));
+  async promote(item: HeldItem): Promise<boolean> {
+    if (!isStep(item)) return !item.dropped && this.held.has(item);
+    const run = this.steps.runOf(item);
+    const wait = run.lock();
+    if (wait) await wait;
+    try {
+      return await this.promoteLocked(item);
+    } finally {
+      run.unlock();
+    }
   }
 
-  /** The same, for who has locked the run already. */
-  promoteLocked(item: HeldItem): Promise<boolean> {
+  private promoteLocked(item: HeldItem): Promise<boolean> {
     if (!isStep(item)) return Promise.resolve(!item.dropped && this.held.has(item));
     return new Promise((resolve) => {
       this.waiting.push({ item, resolve });

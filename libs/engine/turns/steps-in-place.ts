@@ -7,6 +7,8 @@ import type { QueueHead } from '../loops/queue-head.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
+import { RunHere } from './run-here.js';
+import type { StepEnd } from './step-ends.js';
 import type { TurnOutcome } from './turn-outcome.js';
 import type { CachedRun, VmCache } from './vm-cache.js';
 
@@ -32,8 +34,7 @@ export function isStep(item: HeldItem): item is StepItem {
 }
 
 export class StepsInPlace {
-  /** Of each run with steps here: their claim, and how many they are. */
-  private readonly runs = new Map<string, { claimId: string; steps: number }>();
+  private readonly runs = new Map<string, RunHere<StepEnd>>();
   /** Every step that is chosen or runs here, by its token. */
   private readonly steps = new Map<number, StepItem>();
 
@@ -63,15 +64,21 @@ export class StepsInPlace {
     if (room <= 0) return undefined;
     const isGrouped = commit.groups.length > 0;
     if (isGrouped && (children.length > room || commit.groups.some(({ members }) => members.length > most))) return undefined;
-    const chosen = this.plainOf(children, keep.pending).slice(0, room);
+    const chosen = this.plainOf(children, keep.pending, room);
     if (chosen.length === 0 || (isGrouped && chosen.length < children.length)) return undefined;
-    const items = chosen.map((child) => this.stepOf(child, commit));
+    const items: StepItem[] = [];
+    const pending = [...keep.pending];
+    for (const child of chosen) {
+      const item = this.stepOf(child, commit);
+      items.push(item);
+      pending.push(item.step);
+      this.steps.set(item.step.token, item);
+    }
     commit.children = chosen.length === children.length ? NONE : children.filter((child) => !chosen.includes(child));
-    keep.pending = [...keep.pending, ...items.map(({ step }) => step)];
-    commit.pending = pendingText(keep.pending);
+    keep.pending = pending;
+    commit.pending = pendingText(pending);
     if (isGrouped) dropGroups(commit, keep);
     this.slots.acquire('reserved', items.length);
-    for (const item of items) this.steps.set(item.step.token, item);
     const claimId = this.runs.get(commit.id)?.claimId;
     const isOpen = claimId !== undefined && this.held.reserve(claimId, items.length);
     return { items, claimId: isOpen ? claimId : undefined };
@@ -79,8 +86,13 @@ export class StepsInPlace {
 
   /** The commit is written: the steps belong to this worker. Each keeps its reserved slot until its lane runs it. */
   started(runId: string, { items, claimId }: ChosenSteps): void {
-    const known = this.runs.get(runId);
-    this.runs.set(runId, { claimId: claimId as string, steps: (known?.steps ?? 0) + items.length });
+    let run = this.runs.get(runId);
+    if (!run) {
+      run = new RunHere(claimId as string);
+      this.runs.set(runId, run);
+    }
+    run.claimId = claimId as string;
+    run.steps += items.length;
     const [now, monotonicNow] = [this.clock.now(), this.parts.runtime.monotonicNow()];
     for (const item of items) {
       item.claimId = claimId as string;
@@ -106,9 +118,9 @@ export class StepsInPlace {
     if (run && --run.steps === 0) this.runs.delete(runId);
   }
 
-  /** How many steps of a run are here. */
-  countOf(runId: string): number {
-    return this.runs.get(runId)?.steps ?? 0;
+  /** The run of a step that has begun here. */
+  runOf(item: StepItem): RunHere<StepEnd> {
+    return this.runs.get(item.parentId as string) as RunHere<StepEnd>;
   }
 
   /** The tokens of all steps that are chosen or run here. */
@@ -169,14 +181,16 @@ export class StepsInPlace {
   }
 
   // What this worker can run now and what needs nothing of a row: no time at which something is due for it, no transaction of its own.
-  private plainOf(children: readonly NewExecution[], pending: readonly PendingStep[]): NewExecution[] {
-    let bytes = 0;
-    for (const { input } of pending) bytes += input?.length ?? 0;
-    return children.filter((child) => {
-      if (!this.isPlain(child)) return false;
-      bytes += child.input?.length ?? 0;
-      return bytes <= MOST_INPUTS;
-    });
+  private plainOf(children: readonly NewExecution[], pending: readonly PendingStep[], most: number): NewExecution[] {
+    const plain: NewExecution[] = [];
+    let inputs = 0;
+    for (const { input } of pending) inputs += input?.length ?? 0;
+    for (const child of children) {
+      inputs += child.input?.length ?? 0;
+      if (plain.length === most || inputs > MOST_INPUTS) break;
+      if (this.isPlain(child)) plain.push(child);
+    }
+    return plain;
   }
 
   private isPlain({ type, queue, targetName, input, options }: NewExecution): boolean {

@@ -19,7 +19,7 @@ export function versionsOf(effects: readonly Effect[], programs: ProgramLoader):
   return readVersions(effects, programs);
 }
 
-type Versions = ReadonlyMap<string, string | undefined>;
+export type Versions = ReadonlyMap<string, string | undefined>;
 
 async function readVersions(effects: readonly Effect[], programs: ProgramLoader): Promise<Versions> {
   const versions = new Map<string, string | undefined>();

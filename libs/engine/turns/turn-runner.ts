@@ -10,7 +10,7 @@ import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.
 import type { HeldItem } from '../work/held-work.js';
 import type { RunningFlow } from './programs.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
-import { effectRows, versionsOf } from './turn-effects.js';
+import { effectRows, type Versions, versionsOf } from './turn-effects.js';
 import { toFlowEvents } from './turn-events.js';
 import { contextOf, TurnHost } from './turn-host.js';
 import { turnNotes } from './turn-notes.js';
@@ -19,6 +19,16 @@ import type { CachedRun } from './vm-cache.js';
 
 /** A run that can take a turn now. */
 type FoundRun = Pick<CachedRun, 'flow' | 'takesSignals'>;
+
+/** A turn that has been given to the VM. */
+interface Turn {
+  item: HeldItem;
+  basis: TurnBasis;
+  found: FoundRun;
+  stored: readonly StoredEvent[];
+  signals: readonly StoredEvent[];
+  host: TurnHost;
+}
 
 /** What the run needs and the database does not have, with what to do about it. */
 interface Missing {
@@ -31,9 +41,25 @@ const MISSING_PROGRAM_MS = 15_000;
 export class TurnRunner {
   constructor(private readonly parts: WorkerParts) {}
 
-  /** Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. */
-  async run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): Promise<TurnOutcome> {
+  /**
+   * Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. The usual turn of a run
+   * in memory waits for nothing, and then its outcome is returned at once.
+   */
+  run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): TurnOutcome | Promise<TurnOutcome> {
     const basis = new TurnBasis(item, state, this.parts.options);
+    if ('cached' in state) {
+      const { cached } = state;
+      // Even for a run in memory: a list that was narrowed since its last turn applies to this one.
+      const allow = this.parts.programs.allowList(item.name, item.version ?? '');
+      if (!(allow instanceof Promise)) {
+        cached.flow.setAllowList(allow);
+        return this.turn(item, basis, cached, events);
+      }
+    }
+    return this.prepare(item, state, events, basis);
+  }
+
+  private async prepare(item: HeldItem, state: TurnState, events: readonly StoredEvent[], basis: TurnBasis): Promise<TurnOutcome> {
     const cancel = events.find((event) => event.kind === 'cancel');
     const cancelling = cancel !== undefined && !basis.wasCancelled;
     // Cancelled before its first turn: nothing to clean up, nothing to run.
@@ -52,29 +78,40 @@ export class TurnRunner {
     // Without its program a cancelled run cannot clean up; it must not wait forever either.
     if ('missing' in found)
       return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
-    // Even for a run in memory: a list that was narrowed since its last turn applies to this one.
     const allow = this.parts.programs.allowList(item.name, item.version ?? '');
     found.flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
     return this.turn(item, basis, found, events);
   }
 
-  private async turn(item: HeldItem, basis: TurnBasis, { flow, takesSignals }: FoundRun, stored: readonly StoredEvent[]) {
-    const { programs, tasks, options, events, runtime } = this.parts;
-    const fed = toFlowEvents(stored, basis.wasCancelled);
-    const host = new TurnHost(item, runtime);
-    this.announce(item, basis.hasState);
-    const first = flow.turn(fed.events, host);
-    const result = first.status === 'yielded' ? await this.resume(flow, host) : first;
-    const asked = versionsOf(result.effects, programs);
-    const versions = asked && (await reach(() => asked));
+  private turn(item: HeldItem, basis: TurnBasis, found: FoundRun, stored: readonly StoredEvent[]): TurnOutcome | Promise<TurnOutcome> {
+    const { wasCancelled, hasState } = basis;
+    const fed = toFlowEvents(stored, wasCancelled);
+    const host = new TurnHost(item, this.parts.runtime);
+    this.announce(item, hasState);
+    const turn = { item, basis, found, stored, signals: fed.signals, host };
+    const result = found.flow.turn(fed.events, host);
+    if (result.status === 'yielded') return this.resume(found.flow, host).then((last) => this.finish(turn, last));
+    return this.finish(turn, result);
+  }
+
+  private finish(turn: Turn, result: FinishedTurn): TurnOutcome | Promise<TurnOutcome> {
+    const versions = versionsOf(result.effects, this.parts.programs);
+    if (versions) return reach(() => versions).then((known) => this.outcome(turn, result, known));
+    return this.outcome(turn, result, undefined);
+  }
+
+  private outcome(turn: Turn, result: FinishedTurn, versions: Versions | undefined): TurnOutcome | Promise<TurnOutcome> {
+    const { item, basis, found, stored, signals, host } = turn;
+    const { tasks, options, events, runtime } = this.parts;
+    const { flow, takesSignals } = found;
     const failing = result.status === 'failed' && !basis.wasCancelled && !result.cancelled;
     const rows = effectRows(item, result.effects, tasks, versions, failing, runtime);
     const isNoted = !failing && (options.maxSteps > 0 || events.hasListeners('signal-taken') || events.hasListeners('timer-fired'));
-    const notes = isNoted ? turnNotes(result, stored, fed.signals, host, result.status !== 'suspended') : [];
+    const notes = isNoted ? turnNotes(result, stored, signals, host, result.status !== 'suspended') : [];
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
-    const snapshotRef = snapshot !== null && this.isLarge(snapshot) ? await this.putOutside(item, snapshot) : undefined;
-    const given = { flow, takesSignals, events: stored, signals: fed.signals };
-    return basis.outcome({ ...given, result, rows, notes, snapshot, snapshotRef, failing });
+    const made = { flow, takesSignals, events: stored, signals, result, rows, notes, snapshot, snapshotRef: undefined, failing };
+    if (snapshot === null || !this.isLarge(snapshot)) return basis.outcome(made);
+    return this.putOutside(item, snapshot).then((snapshotRef) => basis.outcome({ ...made, snapshotRef }));
   }
 
   private async load(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<FoundRun | Missing> {

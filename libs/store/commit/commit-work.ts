@@ -78,9 +78,10 @@ async function write(
   optimistic: boolean,
 ): Promise<{ kind: 'task' | 'turn'; n: number }[]> {
   const commit = new CommitBuilder(optimistic);
+  const moved: (readonly [rows: string, count: number])[] = [];
   if (tasks.length > 0) addTasks(commit, workerId, fence, tasks, fusions(tasks, turns), onlyUnstarted);
   if (turns.length > 0) {
-    addTurns(commit, workerId, fence, turns);
+    moved.push(...addTurns(commit, workerId, fence, turns));
     addChildren(commit, workerId, fence, turns, immediate);
     addEndedSteps(commit, workerId, turns);
     addStandingClaim(commit, workerId, turns, standing);
@@ -93,7 +94,12 @@ async function write(
     addNotes(commit, turns);
     addOldSteps(commit, turns);
   }
-  addParents(commit, tasks, turns);
+  addParents(
+    commit,
+    tasks,
+    turns,
+    moved.map(([rows]) => rows),
+  );
   addMarks(commit, tasks, turns);
   addLostCancels(commit, tasks);
   if (claims.length > 0) {
@@ -108,8 +114,7 @@ async function write(
   // A lost fence is rare, and what is written for losers (wakes, events for parents that did not move) makes the statement of one
   // step half as long again. So a worker first writes what is right if all win, with the condition that they do.
   if (optimistic) {
-    const expected = [['turned', turns.length] as const, ['ended', tasks.length] as const];
-    addExpectations(commit, expected, nothingUnread(turns));
+    addExpectations(commit, [...moved, ['ended', tasks.length]], nothingUnread(turns));
   }
   const winners = [
     tasks.length > 0 ? `SELECT 'task' AS kind, n FROM ended` : '',

@@ -13,7 +13,12 @@ import type { TurnCommit } from './turn-commit.js';
  * harmless. A parent that has ended gets no event. A parent whose own turn is in the same commit is woken too: its groups are
  * being replaced, and a statement cannot delete a row that it updates.
  */
-export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
+export function addParents(
+  commit: CommitBuilder,
+  tasks: readonly TaskCommit[],
+  turns: readonly TurnCommit[],
+  turned: readonly string[],
+): void {
   // In an optimistic commit the parents of fused children move with them, or nothing is written.
   const moved = new Set(commit.optimistic ? turns.map((turn) => turn.needs) : []);
   const fromTasks = tasks.some((task, n) => task.parent && isEnded(task.status) && !moved.has(n));
@@ -26,7 +31,7 @@ export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], 
   const ofTurns = `SELECT parent_id, parent_bucket, parent_call, status, payload, n FROM turned WHERE parent_id IS NOT NULL`;
   const sources = [fromTasks ? ofTasks : '', fromTurns ? ofTurns : ''].filter(Boolean).join(' UNION ALL ');
   commit.add(
-    `parents-${fromTasks}-${fromTurns}-${fused}-${turns.length > 0}`,
+    `parents-${fromTasks}-${fromTurns}-${fused}-${turned}`,
     [],
     () => `parent_events AS MATERIALIZED (
       SELECT p.id, p.bucket, p.queue, p.priority, s.parent_call AS call, s.payload, CASE WHEN s.status = 'completed' THEN 'completed' ELSE 'failed' END AS kind
@@ -40,7 +45,7 @@ export function addParents(commit: CommitBuilder, tasks: readonly TaskCommit[], 
       FROM (
         SELECT o.execution_id, o.bucket, o.group_no, count(*)::integer AS n, bool_or(t.kind = 'failed') AS failed
         FROM parent_events t JOIN rhythm.resume_groups o ON o.execution_id = t.id AND o.bucket = t.bucket AND o.members @> t.call AND o.remaining > 0
-        ${turns.length > 0 ? 'WHERE o.execution_id <> ALL(ARRAY(SELECT id FROM turned))' : ''}
+        ${turned.length > 0 ? `WHERE o.execution_id <> ALL(ARRAY(${turned.map((rows) => `SELECT id FROM ${rows}`).join(' UNION ALL ')}))` : ''}
         GROUP BY o.execution_id, o.bucket, o.group_no
       ) c WHERE g.execution_id = c.execution_id AND g.bucket = c.bucket AND g.group_no = c.group_no
       RETURNING g.execution_id, g.bucket, g.members, g.remaining

@@ -7,8 +7,15 @@ import type { TurnCommit } from './turn-commit.js';
 export type Owned<T> = { turn: TurnCommit; n: number; item: T };
 
 /** What `pick` returns for each turn, in one array. */
+// A loop: most parts have nothing of most turns, and an array for each of them was 4 % of what a step allocates.
 export function each<T>(turns: readonly TurnCommit[], pick: (turn: TurnCommit) => readonly T[]): Owned<T>[] {
-  return turns.flatMap((turn, n) => pick(turn).map((item) => ({ turn, n, item })));
+  const items: Owned<T>[] = [];
+  for (let n = 0; n < turns.length; n++) {
+    const turn = turns[n];
+    const picked = pick(turn);
+    for (let i = 0; i < picked.length; i++) items.push({ turn, n, item: picked[i] });
+  }
+  return items;
 }
 
 /** The first columns of every such part: the number of the turn, and the id and bucket of its run. */

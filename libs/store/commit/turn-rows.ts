@@ -13,10 +13,46 @@ import { owner } from './turn-items.js';
 import { NOTHING_UNREAD } from './unread-turns.js';
 
 /**
- * Adds the update of the runs' rows. `turned` has those that won their fence.
- * A run that was cancelled keeps the reason as its error through the turns of its clean-up.
+ * Adds the update of the runs' rows. `turned` has those that won their fence. Returns the CTEs with the ids of all that won, and how many
+ * they are if all win.
  */
-export function addTurns(commit: CommitBuilder, workerId: string, fence: number, turns: readonly TurnCommit[]): void {
+// Among the turns of a busy worker there is nearly always one that ends its run. Nothing in the rest of an optimistic commit refers to
+// those that only go on, so they are updated apart: they need half of the columns.
+export function addTurns(
+  commit: CommitBuilder,
+  workerId: string,
+  fence: number,
+  turns: readonly TurnCommit[],
+): (readonly [rows: string, count: number])[] {
+  const usual = commit.optimistic ? turns.filter(isUsual) : [];
+  const isMixed = usual.length > 0 && usual.length < turns.length;
+  const others = isMixed ? turns.filter((turn) => !isUsual(turn)) : turns;
+  addRows(commit, workerId, fence, others, 'turned');
+  if (isMixed) addRows(commit, workerId, fence, usual, 'moved');
+  addLosers(commit, 'lost_turns', 'turned', turns.length);
+  addDropped(commit, turns);
+  addConsumed(commit, turns);
+  if (!commit.optimistic || turns.some((turn) => turn.again)) addWakes(commit, turns);
+  if (!isMixed) return [['turned', turns.length]];
+  return [
+    ['turned', others.length],
+    ['moved', usual.length],
+  ];
+}
+
+function isUsual({ status, error, note, cancelled, state }: TurnCommit): boolean {
+  return (
+    status === 'suspended' &&
+    !cancelled &&
+    error === undefined &&
+    note === undefined &&
+    state.action === 'store' &&
+    state.snapshotRef === undefined
+  );
+}
+
+// A run that was cancelled keeps the reason as its error through the turns of its clean-up.
+function addRows(commit: CommitBuilder, workerId: string, fence: number, turns: readonly TurnCommit[], cte: 'turned' | 'moved'): void {
   const outputs = turns.map((turn) => jsonColumns(turn.output));
   const errors = turns.map((turn) => jsonColumns(turn.error));
   const parents = turns.map(({ status, parent }) => (isEnded(status) ? parent : undefined));
@@ -51,9 +87,9 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
       : `, d.parent_id, d.parent_bucket, e.parent_call,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error, e.error::text) END AS payload`;
   commit.add(
-    `${unread ? 'unread-' : ''}${fused ? 'fused-' : ''}turns`,
+    `${unread ? 'unread-' : ''}${fused ? 'fused-' : ''}${cte}`,
     columns,
-    (unnest, worker, next) => `turned AS (
+    (unnest, worker, next) => `${cte} AS (
       UPDATE rhythm.executions e SET status = d.status, fence = ${next}, crashes = 0, note = d.note,
         output = d.output::json, output_verbatim = CASE WHEN d.status = 'completed' THEN d.verbatim::json END,
         error = CASE WHEN e.cancelled_at IS NULL THEN d.error::jsonb ELSE coalesce(d.error::jsonb, e.error) END,
@@ -75,10 +111,6 @@ export function addTurns(commit: CommitBuilder, workerId: string, fence: number,
       ['bigint', fence],
     ],
   );
-  addLosers(commit, 'lost_turns', 'turned', turns.length);
-  addDropped(commit, turns);
-  addConsumed(commit, turns);
-  if (!commit.optimistic || turns.some((turn) => turn.again)) addWakes(commit, turns);
 }
 
 // Of a run that has ended, only its row, its history and its steps are kept.
