@@ -24,8 +24,6 @@ const SECOND_GROUP = 100;
 // The longest wait between two tries of a work that the server does not accept.
 const LONGEST_RETRY_MS = 10_000;
 
-const NONE: readonly HeldItem[] = [];
-
 /** Writes finished work in groups. */
 export class Committer {
   private waiting: Waiting[] = [];
@@ -113,9 +111,16 @@ export class Committer {
   }
 
   private async write(group: readonly Waiting[]): Promise<void> {
-    const works = group.map((entry) => entry.work);
-    const ending = this.held.begin(works.flatMap((work) => work.items));
-    const emptied = this.held.emptiedBy(works.flatMap(({ steps }) => steps ?? NONE));
+    const works: FinishedWork[] = [];
+    const items: HeldItem[] = [];
+    const steps: HeldItem[] = [];
+    for (const { work } of group) {
+      works.push(work);
+      for (const item of work.items) items.push(item);
+      if (work.steps) for (const step of work.steps) steps.push(step);
+    }
+    const ending = this.held.begin(items);
+    const emptied = this.held.emptiedBy(steps);
     const results = await this.writer.write(works, ending.claims, emptied);
     // Nearly always.
     if (results.every(isWritten)) return this.finish(group, works, results, ending);

@@ -30,7 +30,7 @@ export class Attempt implements Stoppable {
   private ended = false;
   /** How often the task has called `heartbeat`, and the end of the last such call. */
   private heartbeats = 0;
-  private reported: Promise<void> = Promise.resolve();
+  private reported: Promise<void> | undefined;
   /** The latest progress that is not written yet. */
   private unwritten: { progress: string } | undefined;
 
@@ -93,7 +93,7 @@ export class Attempt implements Stoppable {
     if (text !== undefined) this.unwritten = { progress: text };
     const number = ++this.heartbeats;
     // One after the other: older progress must not be written over newer progress.
-    const reported = this.reported.then(() => this.report(number));
+    const reported = this.reported ? this.reported.then(() => this.report(number)) : this.report(number);
     this.reported = reported.catch(() => undefined);
     return reported;
   }

@@ -124,10 +124,10 @@ export class StepRows {
     const fence = runtime.newFence();
     const steps = batch.map(({ item }) => stepOfRun(item));
     const promoted = await promoteSteps(store.db, workerId, claimId, steps, fence);
-    const runFences = new Map(promoted.map(({ token, runFence }) => [token, runFence]));
+    const runFences = new Map(promoted.map(({ id, runFence }) => [id, runFence]));
     this.held.openClaim(claimId, promoted.length);
     for (const { item, resolve } of batch) {
-      const runFence = runFences.get(item.step.token);
+      const runFence = runFences.get(item.id);
       if (runFence === undefined) this.lost(item);
       else this.promoted(item, claimId, fence, runFence);
       resolve(runFence !== undefined);
@@ -136,10 +136,10 @@ export class StepRows {
   }
 
   private promoted(item: StepItem, claimId: string, fence: number, runFence: number): void {
-    const { token } = item.step;
+    const { step } = item;
     const run = this.cache.take(item.parentId as string, runFence);
     if (run) {
-      run.pending = run.pending.filter((step) => step.token !== token);
+      run.pending = run.pending.filter(({ call }) => call !== step.call);
       this.cache.put(run, fence);
     }
     this.steps.remove(item);

@@ -18,6 +18,8 @@ const MOST_INPUTS = 8_192;
 // While other work is queued, a run goes on for this many turns or this long before a step of it goes through the queue.
 const MOST_TURNS_AHEAD = 32;
 const LONGEST_AHEAD_MS = 1_000;
+// Together with the run, the call and the worker that is enough, and V8 stores such a number without an object.
+const TOKENS = 2 ** 30;
 
 /** A held item that is a step without a row. */
 export type StepItem = HeldItem & { step: PendingStep };
@@ -35,8 +37,8 @@ export function isStep(item: HeldItem): item is StepItem {
 
 export class StepsInPlace {
   private readonly runs = new Map<string, RunHere<StepEnd>>();
-  /** Every step that is chosen or runs here, by its token. */
-  private readonly steps = new Map<number, StepItem>();
+  /** Every step that is chosen or runs here. */
+  private readonly steps = new Set<StepItem>();
 
   constructor(
     private readonly parts: WorkerParts,
@@ -72,7 +74,7 @@ export class StepsInPlace {
       const item = this.stepOf(child, commit);
       items.push(item);
       pending.push(item.step);
-      this.steps.set(item.step.token, item);
+      this.steps.add(item);
     }
     commit.children = chosen.length === children.length ? NONE : children.filter((child) => !chosen.includes(child));
     keep.pending = pending;
@@ -106,13 +108,13 @@ export class StepsInPlace {
 
   /** The commit was lost: the steps never were, or are somebody else's. */
   abandoned({ items, claimId }: ChosenSteps): void {
-    for (const { step } of items) this.steps.delete(step.token);
+    for (const item of items) this.steps.delete(item);
     if (claimId !== undefined) this.held.unreserve(claimId, items.length);
   }
 
   /** The step has ended or has a row: it is not counted any more. */
   remove(item: StepItem): void {
-    this.steps.delete(item.step.token);
+    this.steps.delete(item);
     const runId = item.parentId as string;
     const run = this.runs.get(runId);
     if (run && --run.steps === 0) this.runs.delete(runId);
@@ -125,12 +127,12 @@ export class StepsInPlace {
 
   /** The tokens of all steps that are chosen or run here. */
   tokens(): number[] {
-    return [...this.steps.keys()];
+    return Array.from(this.steps, ({ step }) => step.token);
   }
 
   /** The steps that have run since before this time of the monotonic clock. */
   runningSince(time: number): StepItem[] {
-    return [...this.steps.values()].filter((item) => item.running && item.claimedAtMonotonic < time);
+    return [...this.steps].filter((item) => item.running && item.claimedAtMonotonic < time);
   }
 
   private stepOf(child: NewExecution, { id, bucket }: TurnCommit): StepItem {
@@ -165,7 +167,7 @@ export class StepsInPlace {
       claimedAtMonotonic: 0,
       step: {
         call,
-        token: runtime.newFence(),
+        token: Math.floor(runtime.random() * TOKENS),
         startedAt: Math.floor(this.clock.now()),
         worker: workerId,
         name,

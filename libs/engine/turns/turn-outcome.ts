@@ -199,7 +199,7 @@ export class TurnBasis {
       ahead: cached?.ahead,
       bytes: memoryOf(snapshot ?? '', left),
     };
-    return { commit, keep, stale: this.snapshotRef, notes: turn.notes, snapshot };
+    return { commit, keep, stale: this.snapshotRef, notes: turn.notes, snapshot, pending: this.pending, run: undefined, steps: undefined };
   }
 
   // All steps without rows, or those of the given calls.

@@ -16,8 +16,7 @@ export interface StepOfRun {
 
 /** A step that got a row. */
 export interface PromotedStep {
-  token: number;
-  runId: string;
+  id: string;
   /** The fence that its run had before. */
   runFence: number;
 }
@@ -32,7 +31,7 @@ const PROMOTE = sql(
     INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
     SELECT $5, $6, array_agg(id), array_agg(bucket), array_agg(fence) FROM given HAVING count(*) > 0
   )
-  SELECT (${stepField('step', 'token')})::bigint AS token, id AS "runId", fence AS "runFence" FROM listed WHERE taken`,
+  SELECT id || ':' || (${stepField('step', 'call')}) AS id, fence AS "runFence" FROM listed WHERE taken`,
 );
 
 const REQUEUE = sql(
