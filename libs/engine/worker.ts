@@ -91,7 +91,7 @@ export class Worker {
     const fusedStep = new FusedStep(parts, clock, cache, runner);
     const stepEnds = new StepEnds(parts, slots, fusedStep, turnWriter, steps, stepRows);
     const tasks = new TaskLane(parts, slots, held, committer, announcer, giveBack, guard, fusedStep, turnWriter, stepEnds, stepRows);
-    const turns = new TurnLane(parts, reading, slots, cache, committer, giveBack, guard, runner, turnWriter, tasks);
+    const turns = new TurnLane(parts, reading, slots, cache, committer, giveBack, guard, runner, turnWriter, tasks, steps);
     const dispatcher = new Dispatcher(slots, clock, guard, tasks, turns);
 
     // The loops.

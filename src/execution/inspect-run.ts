@@ -61,8 +61,10 @@ const DEEPEST_STACK = 10;
 
 /** Reads and explains the state of a run. */
 export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotStore): Promise<Inspection> {
-  const [record, state] = await Promise.all([getExecution(db, id), readRunState(db, id)]);
-  if (!record || !state) throw new ExecutionNotFoundError(id);
+  const [record, stored] = await Promise.all([getExecution(db, id), readRunState(db, id)]);
+  if (!record) throw new ExecutionNotFoundError(id);
+  // A step that has no row of its own has nothing but its input and its result.
+  const state = stored ?? { ...NO_STATE, id, name: record.name };
   const { version, file, source, timers, signals, events } = state;
   const { name, type, status, note } = record;
   const { snapshot, unreadable: unread } = await readSnapshot(state, snapshots);
@@ -92,6 +94,11 @@ async function readSnapshot(
     return unread(` and cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+const NO_STATE = {
+  ...{ version: null, snapshot: null, snapshotRef: null, source: null, allow: null, currentAllow: null, file: null },
+  ...{ timers: [], signals: [], events: [] },
+} satisfies Partial<RunState>;
 
 const NOTHING = { branches: [], pending: [], unreadable: null };
 

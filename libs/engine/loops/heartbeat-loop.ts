@@ -69,9 +69,11 @@ export class HeartbeatLoop extends Loop {
   // Claims whose reply was lost: the database has them, but this worker does not have their items.
   private async giveBackUnknown(): Promise<void> {
     const { workerId, runtime } = this.parts;
+    const claims = await claimIds(this.link, workerId);
+    if (claims.length === 0) return;
     // First the steps: the claims are how they are found.
     this.announcer.wake(await this.stepRows.requeueUnknown(this.link));
-    const unknown = this.held.unknown(await claimIds(this.link, workerId));
+    const unknown = this.held.unknown(claims);
     if (unknown.length === 0) return;
     const given = await giveBackClaims(this.link, workerId, unknown, runtime.newFence());
     this.announcer.wake(given.map((item) => item.queue));

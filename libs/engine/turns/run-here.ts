@@ -18,6 +18,13 @@ export class RunHere<End> {
     return undefined;
   }
 
+  /** Locks it only if it is free. */
+  tryLock(): boolean {
+    if (this.isLocked) return false;
+    this.isLocked = true;
+    return true;
+  }
+
   unlock(): void {
     const next = this.waiting.shift();
     if (next) next();

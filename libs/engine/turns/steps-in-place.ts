@@ -125,6 +125,12 @@ export class StepsInPlace {
     return this.runs.get(item.parentId as string) as RunHere<StepEnd>;
   }
 
+  /** Locks a run that has steps here and is free. Returns what to unlock. */
+  tryLock(runId: string): RunHere<StepEnd> | undefined {
+    const run = this.runs.get(runId);
+    return run?.tryLock() ? run : undefined;
+  }
+
   /** The tokens of all steps that are chosen or run here. */
   tokens(): number[] {
     return Array.from(this.steps, ({ step }) => step.token);

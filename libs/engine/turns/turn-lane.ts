@@ -11,6 +11,7 @@ import type { GiveBack } from '../work/give-back.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
 import type { Slots } from '../work/slots.js';
+import type { StepsInPlace } from './steps-in-place.js';
 import { reasonOf } from './turn-events.js';
 import type { TurnOutcome, TurnState } from './turn-outcome.js';
 import type { TurnRunner } from './turn-runner.js';
@@ -38,6 +39,7 @@ export class TurnLane {
     private readonly runner: TurnRunner,
     private readonly writer: TurnWriter,
     private readonly tasks: TaskLane,
+    private readonly steps: StepsInPlace,
   ) {}
 
   /** Advances runs, and reads the events of tasks that were woken. */
@@ -105,12 +107,16 @@ export class TurnLane {
     const mustWait = item.status === 'paused' || (state !== undefined && 'loaded' in state && state.loaded.early);
     if (!state) await this.giveBack.dropLateEvents([item.id]);
     if (!state || (mustWait && !cancel)) return void this.giveBack.end(item);
+    // A step that ends meanwhile waits until the turn is written, and moves the run then. If the run is being written at this moment,
+    // the turn loses its fence: the run is woken again.
+    const locked = this.steps.tryLock(item.id);
     try {
       const outcome = await this.runner.run(item, state, stored);
       this.guard.settle(item);
       this.failedReads.delete(item.id);
-      void this.write(item, outcome);
+      void this.write(item, outcome, locked);
     } catch (error) {
+      locked?.unlock();
       this.problem(`turn of ${item.id}`, error);
       if (error instanceof SnapshotStoreUnreachableError) this.waitForState(item, error);
       else if (error instanceof UnreachableError) void this.giveBack.later([item], UNREACHABLE_RETRY_MS);
@@ -118,8 +124,10 @@ export class TurnLane {
     }
   }
 
-  private async write(item: HeldItem, outcome: TurnOutcome): Promise<void> {
-    this.tasks.runClaimedAtOnce((await this.writer.write([item], outcome)).toRun);
+  private async write(item: HeldItem, outcome: TurnOutcome, locked?: { unlock(): void }): Promise<void> {
+    const { toRun } = await this.writer.write([item], outcome);
+    locked?.unlock();
+    this.tasks.runClaimedAtOnce(toRun);
   }
 
   // Acts on the events of a task. Returns true when it is run: then the task lane settles it.
