@@ -55,7 +55,9 @@ describe('a step of a workflow', () => {
   beforeAll(async () => {
     app = await startApp(database, { flows: FLOWS }, { providers: [Tasks] });
   });
-  beforeEach(() => begun.splice(0));
+  beforeEach(() => {
+    begun.length = 0;
+  });
 
   it('that runs without a row is shown as running, with its input, wherever executions are read', async () => {
     const { executions } = app;
