@@ -1,7 +1,9 @@
 // Steps in place that are taken out of the row of their run while they end, or that get a row just then.
 
 import { describe, expect, it } from '@jest/globals';
+import { getExecutions, pauseExecutions, readTree, sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
+import { waitFor } from '../support/index.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -22,6 +24,62 @@ describe('steps that get rows', () => {
     });
     await harness.engine();
     expect((await harness.ended(await harness.start('f'))).value).toBe('done');
-    expect(harness.events.filter(({ type }) => type === 'lost')).toEqual([]);
+  });
+
+  it('are there once when their run cancels them and they end', async () => {
+    let end = () => {};
+    const slow = () =>
+      new Promise((resolve) => {
+        end = () => resolve('too late');
+      });
+    const flow = `let slow = Task.run('slow'); await Task.run('fast'); slow.cancel(); await Promise.allSettled([slow]); return await Task.run('fast');`;
+    const harness = await kit.open({ flows: { f: flow }, tasks: { slow, fast: async () => sleep(5) } });
+    const engine = await harness.engine();
+    let turns = 0;
+    engine.events.subscribe((event) => {
+      // The turn that cancels it is written, and nobody has read the cancel request yet.
+      if (event.type === 'suspended' && ++turns === 2) end();
+    });
+    const id = await harness.start('f');
+    expect((await harness.ended(id)).status).toBe('completed');
+    await waitFor('the cancelled step', async () => (await harness.status(`${id}:1`)) === 'cancelled');
+    expect((await readTree(harness.store.db, id)).map(({ id: found }) => found)).toEqual([id, `${id}:1`, `${id}:2`, `${id}:3`]);
+  });
+
+  it('are there once when they end with the turn that cancels them', async () => {
+    const flow = `let one = Task.run('t'); let other = Task.run('t'); await one; other.cancel(); await Promise.allSettled([other]); return await Task.run('t');`;
+    const harness = await kit.open({ flows: { f: flow }, tasks: { t: () => 1 } });
+    await harness.engine();
+    const ids = await Promise.all(Array.from({ length: 5 }, () => harness.start('f')));
+    for (const id of ids) {
+      expect((await harness.ended(id)).status).toBe('completed');
+      expect((await readTree(harness.store.db, id)).map(({ id: found }) => found).sort()).toEqual([id, `${id}:1`, `${id}:2`, `${id}:3`]);
+    }
+  });
+
+  it('have no result when somebody has taken them from a run that goes on here', async () => {
+    let end = () => {};
+    let began = false;
+    const slow = () => {
+      began = true;
+      return new Promise((resolve) => {
+        end = () => resolve('not mine any more');
+      });
+    };
+    const flow = `let slow = Task.run('slow'); await Signal.next('go'); return await Promise.race([slow, Signal.next('stop')]);`;
+    const harness = await kit.open({ flows: { f: flow }, tasks: { slow } });
+    await harness.engine();
+    const id = await harness.start('f');
+    await waitFor('the attempt', () => began);
+    expect(await pauseExecutions(harness.store.db, [`${id}:1`])).toEqual([`${id}:1`]);
+    await sendSignals(harness.store.db, [{ executionId: id, name: 'go' }]);
+    const turns = () => harness.events.filter(({ type }) => type === 'suspended').length;
+    await waitFor('the turn of the signal', () => turns() >= 2);
+    end();
+    await waitFor('the end of the attempt', () => harness.events.some(({ type }) => type === 'lost'));
+    expect((await getExecutions(harness.store.db, [`${id}:1`])).map(({ status }) => status)).toEqual(['paused']);
+    expect(await harness.status(id)).toBe('suspended');
+    await sendSignals(harness.store.db, [{ executionId: id, name: 'stop', payload: '"stopped"' }]);
+    expect((await harness.ended(id)).value).toBe('stopped');
   });
 });

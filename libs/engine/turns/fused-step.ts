@@ -40,6 +40,11 @@ export class FusedStep {
   runInPlace(ends: readonly StepEnd[]): TurnOutcome | undefined | Promise<TurnOutcome | undefined> {
     const run = this.inMemory(ends[0].item.parentId as string);
     if (!run) return undefined;
+    // One that was taken out of the row of the run belongs to somebody else, and its result must not settle the call.
+    if (!ends.every(({ item }) => run.pending.some(({ token }) => token === item.step.token))) {
+      this.cache.put(run, run.item.fence);
+      return undefined;
+    }
     const results: StoredEvent[] = [];
     for (const { item, task } of ends) results.push(eventOf(run.item.id, item.step.call, task));
     const outcome = this.turn(run, results);
@@ -101,6 +106,8 @@ export class FusedStep {
     const kept: EndedStep[] = [];
     for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task));
     commit.endedSteps = kept;
+    // One that its own turn cancels has ended before.
+    if (commit.cancelledSteps.length > 0) commit.cancelledSteps = commit.cancelledSteps.filter(({ call }) => !hasEnded(call));
     if (commit.oldSteps.length > 0) commit.oldSteps = commit.oldSteps.filter((call) => !hasEnded(call));
     const left = (outcome.pending ?? []).filter(({ call }) => !hasEnded(call));
     if (keep) keep.pending = left;
