@@ -91,10 +91,12 @@ export function addCancelledSteps(commit: CommitBuilder, fence: number, turns: r
       ['text', verbatim],
       ['text', tags],
       ['text', options],
+      ['float8', steps.map(({ item }) => item.startedAt)],
     ],
+    // It keeps its time: lists and trees are in this order, and a page must not show it again.
     (unnest, next) => `cancelled_steps AS (
-      INSERT INTO rhythm.executions (fence, ${EXECUTION_COLUMNS})
-      SELECT ${next}, ${EXECUTION_VALUES} FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS}) WHERE ${commit.ofWinner}
+      INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
+      SELECT ${next}, to_timestamp(d.began_at / 1000), ${EXECUTION_VALUES} FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS}, began_at) WHERE ${commit.ofWinner}
       RETURNING id, bucket, queue, priority
     ), cancelled_step_events AS (
       INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
