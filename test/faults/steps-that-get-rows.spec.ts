@@ -82,4 +82,26 @@ describe('steps that get rows', () => {
     await sendSignals(harness.store.db, [{ executionId: id, name: 'stop', payload: '"stopped"' }]);
     expect((await harness.ended(id)).value).toBe('stopped');
   });
+
+  it('are not in place with an option that PostgreSQL cannot read', async () => {
+    kit.expectProblems();
+    const harness = await kit.open({
+      flows: {
+        f: `return await Task.run('t', 1, { idempotencyKey: 'half a pair \\ud800' });`,
+        g: `try { await Task.run('fails'); } catch { return 'caught'; }`,
+      },
+      tasks: {
+        t: () => 1,
+        fails: () => {
+          throw new Error('It fails.');
+        },
+      },
+    });
+    await harness.engine();
+    // As in a row of its own: the run fails.
+    const refused = await harness.start('f');
+    expect((await harness.ended(await harness.start('g'))).value).toBe('caught');
+    expect((await harness.ended(refused)).status).toBe('failed');
+    expect(await harness.count('execution_status')).toBeGreaterThan(0);
+  });
 });
