@@ -104,4 +104,19 @@ describe('steps that get rows', () => {
     expect((await harness.ended(refused)).status).toBe('failed');
     expect(await harness.count('execution_status')).toBeGreaterThan(0);
   });
+
+  it('leave no claim behind when their worker stops', async () => {
+    const flow = `return await Promise.all([Task.run('endless'), Task.run('endless')]);`;
+    const harness = await kit.open({
+      flows: { f: flow },
+      tasks: { endless: () => new Promise(() => undefined) },
+      engine: { shutdownGraceMs: 50 },
+    });
+    const engine = await harness.engine();
+    await harness.start('f');
+    await waitFor('the steps', async () => (await harness.count('executions', 'pending IS NOT NULL')) === 1);
+    await engine.stop();
+    expect(await harness.count('work_queue')).toBe(2);
+    expect(await harness.count('claims')).toBe(0);
+  });
 });

@@ -68,7 +68,7 @@ export class Committer {
 
   /** Deletes the rows of claims whose items have all been written or given back. */
   deleteSpentClaims(): void {
-    if (this.inFlight === 0 && this.held.hasSpent) void this.run();
+    if (this.inFlight === 0 && this.hasSpent) void this.run();
   }
 
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
@@ -91,13 +91,18 @@ export class Committer {
       const others = this.inFlight - 1;
       if (this.isWorthCommit(others)) {
         await this.write(this.waiting.splice(0, groupSize(this.waiting)));
-      } else if (others === 0 && this.held.hasSpent) {
+      } else if (others === 0 && this.hasSpent) {
         // The rows of claims that could be deleted with no other write.
         await this.write([]);
       } else break;
     }
     this.inFlight--;
     this.resolveIdle();
+  }
+
+  // Once nothing is written here any more, they go with what is given back.
+  private get hasSpent(): boolean {
+    return !this.stopped && this.held.hasSpent;
   }
 
   private resolveIdle(): void {
