@@ -1,8 +1,9 @@
 // Steps in place that are taken out of the row of their run while they end, or that get a row just then.
 
 import { describe, expect, it } from '@jest/globals';
-import { getExecutions, pauseExecutions, readTree, sendSignals } from '../../libs/store/index.js';
+import { getExecutions, newId, pauseExecutions, readTree, sendSignals, sql } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
+import type { Handler } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -113,9 +114,42 @@ describe('steps that get rows', () => {
       engine: { shutdownGraceMs: 50 },
     });
     const engine = await harness.engine();
-    await harness.start('f');
-    await waitFor('the steps', async () => (await harness.count('executions', 'pending IS NOT NULL')) === 1);
+    // While a claim is in flight its slots are not free; of several runs some have their steps in place.
+    await Promise.all(Array.from({ length: 4 }, () => harness.start('f')));
+    await waitFor('the steps', async () => (await harness.count('executions', 'pending IS NOT NULL')) > 0);
     await engine.stop();
+    expect(await harness.count('executions', 'pending IS NOT NULL')).toBe(0);
+    expect(await harness.count('claims')).toBe(0);
+  });
+
+  it('are given back when their worker stops while they get their rows', async () => {
+    const report: Handler = (_input, context) => {
+      void context.heartbeat(1);
+      return new Promise(() => undefined);
+    };
+    const flow = `return await Promise.all([Task.run('report'), Task.run('endless')]);`;
+    const tasks = { report, endless: () => new Promise(() => undefined) };
+    const harness = await kit.open({ flows: { f: flow }, tasks, engine: { shutdownGraceMs: 50 } });
+    const engine = await harness.engine();
+    const id = newId();
+    let stopped: Promise<void> | undefined;
+    await harness.store.db.transaction(async (tx) => {
+      let isLocked = false;
+      engine.events.subscribe((event) => {
+        // Between the turn and the report.
+        if (event.type !== 'claimed' || event.count !== 2) return;
+        isLocked = true;
+        void tx.rows(sql('spec_lock', 'SELECT FROM rhythm.executions WHERE id = $1 FOR UPDATE'), [id]);
+      });
+      await harness.start('f', undefined, { id });
+      await waitFor('the lock', () => isLocked);
+      await sleep(50);
+      // Waits for the lock, behind the statement that gives the step its row.
+      stopped = engine.stop();
+      await sleep(200);
+    });
+    await stopped;
+    expect(await harness.count('executions', `parent_id = '${id}' AND status = 'pending'`)).toBe(2);
     expect(await harness.count('work_queue')).toBe(2);
     expect(await harness.count('claims')).toBe(0);
   });

@@ -93,8 +93,10 @@ export class TaskLane {
       return this.giveBack.end(item);
     }
     if ('commit' in outcome) return void this.write(item, outcome.commit);
-    if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled')
-      await (isStep(item) ? this.stepRows.giveBack([item]) : this.giveBack.now([item]));
+    if (outcome.stopped !== 'lost' && outcome.stopped !== 'cancelled') return;
+    if (isStep(item)) await this.stepRows.giveBackOne(item);
+    // Not a step, or one that has a row by now.
+    if (this.held.has(item)) await this.giveBack.now([item]);
   }
 
   // A task with a start timeout is marked as started before it runs: from then on the timer cannot end it as

@@ -18,6 +18,8 @@ const MOST_AT_ONCE = 500;
 export class StepRows {
   private waiting: { item: StepItem; resolve(hasRow: boolean): void }[] = [];
   private isWriting = false;
+  /** The rows that are being written. */
+  private writing: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
 
   constructor(
@@ -41,7 +43,7 @@ export class StepRows {
 
   /** Gives a step a row that this worker has claimed. Returns false when the step is no longer its own; then its result is dropped. */
   async promote(item: HeldItem): Promise<boolean> {
-    if (!isStep(item)) return !item.dropped && this.held.has(item);
+    if (!isStep(item) || !this.held.has(item)) return !item.dropped && this.held.has(item);
     const run = this.steps.runOf(item);
     const wait = run.lock();
     if (wait) await wait;
@@ -53,17 +55,33 @@ export class StepRows {
   }
 
   private promoteLocked(item: HeldItem): Promise<boolean> {
-    if (!isStep(item)) return Promise.resolve(!item.dropped && this.held.has(item));
+    // It may have got its row meanwhile, or have ended.
+    if (!isStep(item) || item.dropped || !this.held.has(item)) return Promise.resolve(!item.dropped && this.held.has(item));
     return new Promise((resolve) => {
       this.waiting.push({ item, resolve });
-      void this.writeWaiting();
+      if (!this.isWriting) this.writing = this.writeWaiting();
     });
   }
 
-  /** Gives steps back to the queue; they are not held any more. */
+  /** Gives steps back to the queue; they are not held any more. Those that get rows at this moment stay held. */
   async giveBack(items: readonly HeldItem[]): Promise<void> {
+    if (!items.some(isStep)) return;
+    // A step whose row is being written is given back like other tasks once it has it.
+    await this.writing;
     const steps = items.filter(isStep);
-    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) this.end(item);
+    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) if (isStep(item)) this.end(item);
+  }
+
+  /** The same for one step, once it does not get a row any more. */
+  async giveBackOne(item: StepItem): Promise<void> {
+    const run = this.steps.runOf(item);
+    const wait = run.lock();
+    if (wait) await wait;
+    try {
+      await this.giveBack([item]);
+    } finally {
+      run.unlock();
+    }
   }
 
   /**
@@ -98,7 +116,6 @@ export class StepRows {
 
   // Many at once: whatever asks while a statement is in flight goes with the next one.
   private async writeWaiting(): Promise<void> {
-    if (this.isWriting) return;
     this.isWriting = true;
     const { runtime } = this.parts;
     while (this.waiting.length > 0 && !this.closed.aborted) {

@@ -114,7 +114,7 @@ export class StepsInPlace {
 
   /** The step has ended or has a row: it is not counted any more. */
   remove(item: StepItem): void {
-    this.steps.delete(item);
+    if (!this.steps.delete(item)) return;
     const runId = item.parentId as string;
     const run = this.runs.get(runId);
     if (run && --run.steps === 0) this.runs.delete(runId);
