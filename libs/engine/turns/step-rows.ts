@@ -20,6 +20,8 @@ export class StepRows {
   private isWriting = false;
   /** The rows that are being written. */
   private writing: Promise<void> = Promise.resolve();
+  /** Long steps whose rows have been asked for. */
+  private readonly asked = new Set<StepItem>();
   private timer: Timer | undefined;
 
   constructor(
@@ -110,8 +112,15 @@ export class StepRows {
 
   private sweep(): void {
     const { runtime } = this.parts;
-    for (const item of this.steps.runningSince(runtime.monotonicNow() - LONGEST_MS)) void this.promote(item);
+    for (const item of this.steps.runningSince(runtime.monotonicNow() - LONGEST_MS)) if (!this.asked.has(item)) void this.promoteLong(item);
     if (!this.closed.aborted) this.start();
+  }
+
+  // Once: in an outage, or while the turn of its run cannot be written, it waits for long.
+  private async promoteLong(item: StepItem): Promise<void> {
+    this.asked.add(item);
+    await this.promote(item);
+    this.asked.delete(item);
   }
 
   // Many at once: whatever asks while a statement is in flight goes with the next one.

@@ -153,7 +153,8 @@ export class HeldWork {
   /** Items will be added to this claim: its row must stay. False when the row is gone, or may be deleted at this moment. */
   reserve(claimId: string, count: number): boolean {
     const claim = this.open.get(claimId);
-    if (!claim || claim.closing) return false;
+    // One without items is spent: its row goes with the next write.
+    if (!claim || claim.closing || claim.left + claim.writing === 0) return false;
     claim.left += count;
     return true;
   }
