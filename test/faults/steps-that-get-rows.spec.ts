@@ -153,4 +153,14 @@ describe('steps that get rows', () => {
     expect(await harness.count('work_queue')).toBe(2);
     expect(await harness.count('claims')).toBe(0);
   });
+
+  it('are not those that a run waits for together, when they end one after the other', async () => {
+    const flow = `return await Promise.all([Task.run('wait', 10), Task.run('wait', 40), Task.run('wait', 70), Task.run('wait', 100)]);`;
+    const harness = await kit.open({ flows: { f: flow }, tasks: { wait: async (ms: never) => sleep(ms) } });
+    await harness.engine();
+    const ids = await Promise.all(Array.from({ length: 3 }, () => harness.start('f')));
+    for (const id of ids) expect((await harness.ended(id)).status).toBe('completed');
+    // At least those of one run: while a claim is in flight its slots are not free.
+    expect(await harness.count('steps')).toBeGreaterThanOrEqual(4);
+  });
 });

@@ -60,6 +60,7 @@ export class StepsInPlace {
     const { children } = commit;
     // The turn's own steps have ended: the next ones may have their slots.
     if (ended) this.slots.release('reserved', ended.length);
+    if (keep && keep.pending.length > 0 && commit.groups.length > 0) dropGroups(commit, keep);
     if (children.length === 0 || !keep || this.closing.aborted || !this.cache.accepts(keep) || !this.mayGoOn(keep)) return undefined;
     const most = this.parts.options.stepsInPlace;
     const room = Math.min(this.slots.freeForTasks(), most - keep.pending.length);
