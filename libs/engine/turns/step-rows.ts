@@ -99,7 +99,7 @@ export class StepRows {
   /** After a commit of unknown outcome the database may have steps of this worker that it does not have. Returns the queues of those. */
   async requeueUnknown(db: Runner): Promise<string[]> {
     const { workerId, runtime } = this.parts;
-    const given = await requeueUnknownSteps(db, workerId, this.steps.tokens(), runtime.newFence());
+    const given = await requeueUnknownSteps(db, workerId, () => this.steps.tokens(), runtime.newFence());
     return given.map(({ queue }) => queue);
   }
 

@@ -52,16 +52,18 @@ const REQUEUE_IDS = sql(
   SELECT id FROM given WHERE id = ANY($1::text[])`,
 );
 
-// Those of a live worker that it does not have: the reply to the commit that made them was lost.
-const REQUEUE_UNKNOWN = sql(
-  'requeue_unknown_steps',
-  `WITH ${takeSteps(CLAIMED, `${OF_WORKER} AND ${TOKEN} <> ALL($2::bigint[])`, { fence: '$3', skipLocked: true })}, queued AS (${enqueue('given')})
-  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM given`,
-);
+// Those of a live worker that it does not have: the reply to the commit that made them was lost. A locked run is left for the next
+// time: the heartbeat that asks must not wait.
 const UNKNOWN = sql(
   'unknown_steps',
-  `SELECT FROM (${CLAIMED}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket AND ${namesWorker('e.pending', '$1')},
-    json_array_elements(e.pending::json) AS s(step) WHERE ${OF_WORKER} AND ${TOKEN} <> ALL($2::bigint[]) LIMIT 1`,
+  `SELECT e.id AS "runId", e.bucket, ${TOKEN} AS token FROM (${CLAIMED}) r
+  JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket AND ${namesWorker('e.pending', '$1')},
+    json_array_elements(e.pending::json) AS s(step) WHERE ${OF_WORKER} AND ${TOKEN} <> ALL($2::bigint[]) LIMIT 500`,
+);
+const REQUEUE_UNKNOWN = sql(
+  'requeue_unknown_steps',
+  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4', skipLocked: true })}, queued AS (${enqueue('given')})
+  SELECT id, queue, target_name AS name, crashes, false AS quarantined FROM given`,
 );
 
 // Of a worker that is dead: its heartbeat has not changed since the sweeper read it, or is gone. A limit per statement, so that ten
@@ -105,15 +107,21 @@ export async function requeueStepIds(db: Runner, ids: readonly string[]): Promis
   return (await db.rows<{ id: string }>(REQUEUE_IDS, [...idColumns(mayBe), newFence()])).map(({ id }) => id);
 }
 
-/** Queues the steps that the database has for this worker and that it does not know. */
+/**
+ * Queues the steps that the database has for this worker and that it does not know. `known` is read again with the reply: steps
+ * may have begun since the question.
+ */
 export async function requeueUnknownSteps(
   db: Runner,
   workerId: string,
-  known: readonly number[],
+  known: () => readonly number[],
   fence = newFence(),
 ): Promise<GivenBack[]> {
-  if ((await db.rows(UNKNOWN, [workerId, known])).length === 0) return [];
-  return db.rows(REQUEUE_UNKNOWN, [workerId, known, fence]);
+  const found = await db.rows<StepOfRun>(UNKNOWN, [workerId, known()]);
+  const knownNow = new Set(known());
+  const unknown = found.filter(({ token }) => !knownNow.has(token));
+  if (unknown.length === 0) return [];
+  return db.rows(REQUEUE_UNKNOWN, [...columns(unknown), fence]);
 }
 
 /** Queues the steps of a dead worker. */

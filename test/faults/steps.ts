@@ -1,0 +1,108 @@
+// What the specs of steps in place share: tasks that run until the spec ends them, a store that stops at a statement, and what may be left.
+
+import { expect } from '@jest/globals';
+import type { TaskContext } from '../../libs/engine/index.js';
+import { type ConnectionOptions, Store } from '../../libs/store/index.js';
+import type { Harness } from '../engine/harness.js';
+import { waitFor } from '../support/index.js';
+
+/** Tasks that run until the spec ends them. */
+export class HeldTasks {
+  /** The executions that have begun here, in order; one that began twice is there twice. */
+  readonly begun: string[] = [];
+  readonly aborted: string[] = [];
+  private readonly running: { id: string; resolve(value: unknown): void; reject(error: Error): void }[] = [];
+
+  /** The task. */
+  readonly hold = (_: unknown, { executionId: id, signal }: TaskContext): Promise<unknown> => {
+    this.begun.push(id);
+    signal.addEventListener('abort', () => this.aborted.push(id));
+    return new Promise((resolve, reject) => this.running.push({ id, resolve, reject }));
+  };
+
+  /** Waits until the execution has begun this often. */
+  async began(id: string, times = 1): Promise<void> {
+    await waitFor(`${id} to begin`, () => this.begun.filter((one) => one === id).length >= times);
+  }
+
+  /** Ends the oldest attempt of an execution that still runs. */
+  end(id: string, value: unknown): void {
+    this.take(id).resolve(value);
+  }
+
+  fail(id: string, message: string): void {
+    this.take(id).reject(new Error(message));
+  }
+
+  private take(id: string) {
+    const place = this.running.findIndex((one) => one.id === id);
+    if (place < 0) throw new Error(`${id} does not run.`);
+    return this.running.splice(place, 1)[0];
+  }
+}
+
+/** A store that stops before a statement of this name is sent, or after its reply has come, until the spec lets it go on. */
+export async function storeThatStops(
+  connection: ConnectionOptions & { schema: string },
+  statement: string,
+  when: 'before' | 'after' = 'before',
+): Promise<{ store: Store; arm(): void; stopped(): Promise<void>; goOn(): void }> {
+  let isArmed = false;
+  let isStopped = false;
+  let goOn = () => {};
+  const gone = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const pause = async (name: string) => {
+    if (!isArmed || name !== statement) return;
+    isArmed = false;
+    isStopped = true;
+    await gone;
+  };
+  const store = await Store.open({
+    ...connection,
+    intercept: async (name, run) => {
+      if (when === 'before') await pause(name);
+      const rows = await run();
+      if (when === 'after') await pause(name);
+      return rows;
+    },
+  });
+  return {
+    store,
+    arm: () => {
+      isArmed = true;
+    },
+    stopped: () => waitFor(`${statement} to be stopped`, () => isStopped).then(() => undefined),
+    goOn: () => goOn(),
+  };
+}
+
+/** How many steps the run has in place. */
+export async function inPlace(harness: Harness, id: string): Promise<number> {
+  const [run] = await harness.query<{ n: number }>(
+    `SELECT coalesce(json_array_length(pending::json), 0)::integer AS n FROM rhythm.executions WHERE id = $1`,
+    [id],
+  );
+  return run.n;
+}
+
+/** Nothing is claimed, queued, scheduled or waiting any more, and no step has two rows. */
+export async function nothingIsLeft(harness: Harness): Promise<void> {
+  const tables = ['claims', 'work_queue', 'inbox', 'scheduled_queue', 'resume_groups', 'signals'];
+  await waitFor(
+    'nothing to be left',
+    async () => {
+      const counts = await Promise.all(tables.map((table) => harness.count(table)));
+      const left = tables.filter((_, n) => counts[n] > 0);
+      if ((await harness.count('executions', 'pending IS NOT NULL')) > 0) left.push('pending');
+      if (left.length > 0) throw new Error(`${left} left`);
+      return true;
+    },
+    { timeoutMs: 20_000 },
+  );
+  const twice = await harness.query(
+    `SELECT e.id FROM rhythm.steps s JOIN rhythm.executions e ON e.id = s.execution_id || ':' || s.call AND e.bucket = s.bucket`,
+  );
+  expect(twice).toEqual([]);
+}
