@@ -19,6 +19,9 @@ describe('a heartbeat', () => {
     const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_unknown_steps');
     stores.push(gate.store);
     await harness.engine({}, gate.store);
+    // A worker without claims has nothing to ask for.
+    const other = await harness.start('f');
+    await tasks.began(`${other}:1`);
     gate.arm();
     await gate.stopped();
     const id = await harness.start('f');
@@ -29,9 +32,9 @@ describe('a heartbeat', () => {
     gate.goOn();
     await waitFor('the next heartbeat', async () => (await beats()) > before);
     expect([await inPlace(harness, id), await harness.count('work_queue')]).toEqual([1, 0]);
-    tasks.end(`${id}:1`, 'held');
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'held' });
-    expect(tasks.begun).toEqual([`${id}:1`]);
+    for (const each of [other, id]) tasks.end(`${each}:1`, 'held');
+    for (const each of [other, id]) expect(await harness.ended(each)).toMatchObject({ status: 'completed', value: 'held' });
+    expect(tasks.begun).toEqual([`${other}:1`, `${id}:1`]);
     await nothingIsLeft(harness);
   });
 });

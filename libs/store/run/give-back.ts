@@ -68,7 +68,8 @@ const GIVE_BACK = sql(
   'give_back',
   `WITH gone AS (
     DELETE FROM rhythm.claims c WHERE c.worker_id = $1 AND c.claim_id = ANY($2) AND NOT EXISTS (
-      SELECT FROM unnest(c.ids, c.buckets) AS i(id, bucket) JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND ${namesWorker('e.pending', '$1')}
+      SELECT FROM unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
+      JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND ${namesWorker('e.pending', '$1')} WHERE i.fence = ${NO_FENCE}
     ) RETURNING c.ids, c.buckets, c.fences
   ), items AS MATERIALIZED (
     SELECT DISTINCT i.id, i.bucket, i.fence FROM gone, unnest(gone.ids, gone.buckets, gone.fences) AS i(id, bucket, fence)

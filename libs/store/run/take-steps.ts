@@ -1,7 +1,7 @@
 // Gives steps without rows rows of their own: claimed by the worker that runs them, or queued for any worker.
 
 import { type Runner, sql } from '../connect/statement.js';
-import { newFence } from '../fence.js';
+import { NO_FENCE, newFence } from '../fence.js';
 import { idColumns, mayBeStep } from '../ids.js';
 import { namesWorker, stepField, takeSteps } from '../pending-steps.js';
 import { enqueue } from '../work-queue.js';
@@ -41,7 +41,8 @@ const REQUEUE = sql(
 );
 
 const OF_WORKER = `${stepField('s.step', 'worker')} = $1`;
-const CLAIMED = 'SELECT DISTINCT i.id, i.bucket FROM rhythm.claims c, unnest(c.ids, c.buckets) AS i(id, bucket) WHERE c.worker_id = $1';
+const CLAIMED = `SELECT DISTINCT i.id, i.bucket FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
+  WHERE c.worker_id = $1 AND i.fence = ${NO_FENCE}`;
 
 const OF_IDS = `(l.id, (${stepField('s.step', 'call')})::integer) IN (SELECT u.run, u.call FROM unnest($3::text[], $4::integer[]) AS u(run, call))`;
 
