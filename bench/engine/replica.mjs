@@ -11,8 +11,8 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { ExecutionService, RhythmModule, startEmbedded } from '../../dist/esm/src/index.js';
 import { ContestantProcess, contestantFile } from '../peers/contestant-process.mjs';
+import { PAYLOAD } from '../peers/payload.mjs';
 import { SERVER_SETTINGS } from '../peers/servers.mjs';
-import { PAYLOAD } from '../peers/workloads.mjs';
 import { median, percentile } from '../statistics.mjs';
 
 const ROUNDS = 3;

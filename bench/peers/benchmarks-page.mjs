@@ -28,10 +28,14 @@ const NUMBERS = {
   claimP99: ['claim p99 ms', (n) => n.toFixed(1)],
   keptRows: ['rows kept', (n) => n.toLocaleString('en')],
   keptBytes: ['bytes kept', (n) => n.toLocaleString('en')],
+  totalMB: ['tables and indexes, MB', (n) => n.toFixed(0)],
+  indexMB: ['indexes, MB', (n) => n.toFixed(0)],
+  hotPercent: ['HOT updates of executions, %', (n) => n.toFixed(1)],
+  hotPercentAll: ['HOT updates of all tables, %', (n) => n.toFixed(1)],
 };
 
 const CHARTS = [
-  ['drain1', 'perSecond', 'Noop tasks drained per second, one worker process'],
+  ['drain1', 'perSecond', 'Noop tasks drained per second, one worker process, cold'],
   ['single', 'perSecond', 'Single enqueue calls per second, 50 in flight'],
   ['steps5', 'perSecond', 'Workflow steps per second, 5 sequential steps, 500 runs in flight'],
   ['pickup', 'p50', 'Pickup on an idle worker, median milliseconds (less is better)'],

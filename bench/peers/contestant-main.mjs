@@ -25,6 +25,11 @@ const calls = {
     const onPickup = (at) => counters.pickups.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
     for (let n = 0; n < count; n++) workers.push(await contestant.openWorker(url, { ...options, onNoop, onPickup }));
   },
+  /** Closes the workers of this process and forgets their jobs; it stays warm for `openWorkers`. */
+  async closeWorkers() {
+    await Promise.all(workers.splice(0).map((worker) => worker.close()));
+    Object.assign(counters, { noops: 0, firstAt: 0n, firstCpu: undefined });
+  },
   prefill: (url, status, count, payload) => contestant.prefill(url, status, count, payload),
   async hold(url, count, payload) {
     release = await contestant.hold(url, count, payload);

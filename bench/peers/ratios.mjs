@@ -11,6 +11,10 @@ const NUMBERS = {
   serverMicros: { title: 'PostgreSQL CPU µs each', better: 'lower' },
   cpuMicros: { title: 'CPU µs each, both', better: 'lower' },
   walBytes: { title: 'WAL bytes each', better: 'lower' },
+  totalMB: { title: 'tables and indexes, MB', better: 'lower' },
+  indexMB: { title: 'indexes, MB', better: 'lower' },
+  hotPercent: { title: 'HOT updates of executions, %', better: 'higher' },
+  hotPercentAll: { title: 'HOT updates of all tables, %', better: 'higher' },
 };
 
 // With fewer pairs, no 95 % interval of a median exists: all pairs differ in the same direction too often by chance.

@@ -11,10 +11,14 @@ import { runTrial } from './trial.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 const CONTESTANTS = ['raw', 'rhythm', 'graphile-worker', 'pg-boss', 'dbos', 'bullmq'];
+const DEFAULT_WORKLOADS = Object.keys(WORKLOADS).filter((name) => !WORKLOADS[name].optional);
 const USAGE = `npm run bench:peers -- [options]
   --quick               less work, and one round
   --rounds <n>          rounds; default 3
-  --only <names>        workloads, separated by commas: ${Object.keys(WORKLOADS).join(', ')}
+  --only <names>        workloads, separated by commas: ${Object.keys(WORKLOADS).join(', ')};
+                        default all but ${Object.keys(WORKLOADS)
+                          .filter((name) => !DEFAULT_WORKLOADS.includes(name))
+                          .join(', ')}
   --contestants <names> contestants, separated by commas: ${CONTESTANTS.join(', ')}
   --write               write the results into docs/benchmarks.md`;
 
@@ -33,7 +37,7 @@ if (flags.help) {
   process.exit();
 }
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
-const workloads = readNames('--only', flags.only, Object.keys(WORKLOADS));
+const workloads = readNames('--only', flags.only, Object.keys(WORKLOADS), DEFAULT_WORKLOADS);
 const chosen = readNames('--contestants', flags.contestants, CONTESTANTS);
 
 // The private servers end with this process, even if it is interrupted.

@@ -3,9 +3,9 @@
 import { parseArgs } from 'node:util';
 import { median } from '../statistics.mjs';
 import { contestantFile } from './contestant-process.mjs';
+import { PAYLOAD } from './payload.mjs';
 import { startServers } from './servers.mjs';
 import { runTrial } from './trial.mjs';
-import { PAYLOAD } from './workloads.mjs';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const MINUTES = Number(values.minutes);

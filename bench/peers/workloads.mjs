@@ -1,110 +1,14 @@
 // The workloads: each runs in a trial of one contestant and returns its numbers.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { percentile } from '../statistics.mjs';
-
-export const PAYLOAD = { order: 'b3f1c2d4-0000-4000-8000-1234567890ab', amount: 1999, currency: 'EUR', note: 'thank you' };
-
-const seconds = (nanoseconds) => Number(nanoseconds) / 1e9;
-const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
+import { contend, drain } from './drains.mjs';
+import { claimTimes, gauged, perUnit, scaled, seconds, untilNoops, withConnection } from './gauged.mjs';
+import { PAYLOAD } from './payload.mjs';
+import { leftByWorkflows, storedRows } from './storage.mjs';
 
 const PACE = 10_000;
 const WARM_UP = 5_000;
-
-/** The amount of work, reduced for a slow contestant. */
-const SLOW = { DBOS: 0.2 };
-const scaled = (trial, count) => Math.max(100, Math.round(count * (SLOW[trial.contestant.name] ?? 1)));
-
-/** Runs `work` and adds the WAL and the CPU that it used to its result. */
-async function gauged(trial, processes, work) {
-  const { gauges, contestant } = trial;
-  if (contestant.store === 'postgres') await gauges.checkpoint();
-  const before = await readGauges(trial, processes);
-  const result = await work();
-  const after = await readGauges(trial, processes);
-  return {
-    ...result,
-    wal: after.wal - before.wal,
-    serverCpu: after.serverCpu - before.serverCpu,
-    nodeCpu: after.nodeCpu - before.nodeCpu,
-    nodeCpuBefore: before.nodeCpu,
-  };
-}
-
-async function readGauges({ gauges, contestant }, processes) {
-  const usages = await Promise.all(processes.map((each) => each.call('usage')));
-  return {
-    wal: contestant.store === 'postgres' ? await gauges.wal() : 0,
-    serverCpu: gauges.serverCpu(contestant.store),
-    nodeCpu: sum(usages.map(({ cpu }) => cpuSeconds(cpu))),
-  };
-}
-
-/** Waits until the workers have run this many noops, and returns their counters. */
-async function untilNoops(workers, count) {
-  for (;;) {
-    const counters = await Promise.all(workers.map((worker) => worker.call('counters')));
-    if (sum(counters.map(({ noops }) => noops)) >= count) return counters;
-    await pause(10);
-  }
-}
-
-/**
- * A queue that is full when the workers start: measured from the first job that runs to the last stored result. WAL includes
- * enqueueing; CPU is counted from the first job on, without the start of the process.
- */
-async function drain(trial, { count, processes = 1, concurrency = 500, prepare }) {
-  const client = await trial.startClient();
-  await prepare?.(client);
-  const jobs = scaled(trial, count);
-  const workers = await Promise.all(Array.from({ length: processes }, () => trial.startProcess()));
-  const { wal, ...result } = await gauged(trial, workers, async () => {
-    await client.call('bulk', jobs, PAYLOAD);
-    const before = trial.gauges.serverCpu(trial.contestant.store);
-    await Promise.all(workers.map((worker) => worker.call('openWorkers', trial.url, { concurrency })));
-    const counters = (await untilNoops(workers, jobs)).filter(({ noops }) => noops > 0);
-    const until = await client.call('untilDone', 'noop');
-    const from = counters.map(({ firstAt }) => BigInt(firstAt)).reduce((least, firstAt) => (firstAt < least ? firstAt : least));
-    const drained = trial.gauges.serverCpu(trial.contestant.store) - before;
-    return { rate: jobs / seconds(BigInt(until) - from), drained, bootCpu: sum(counters.map(({ firstCpu }) => cpuSeconds(firstCpu))) };
-  });
-  const extra = (await Promise.all(workers.map((worker) => worker.call('usage')))).map((usage) => usage.extra);
-  return {
-    perSecond: result.rate,
-    ...perUnit({ wal, serverCpu: result.drained, nodeCpu: result.nodeCpu + result.nodeCpuBefore - result.bootCpu }, jobs),
-    ...claimTimes(extra),
-  };
-}
-
-/** A backlog that appears in one commit, for workers that are running, idle and warm. */
-async function contend(trial, jobs, loopsEach) {
-  const client = await trial.startClient();
-  const workers = await trial.startWorkers(4, { count: loopsEach, connections: 1, concurrency: 100 });
-  const rate = async (count, before) => {
-    await client.call('hold', trial.url, count, PAYLOAD);
-    await pause(1_000);
-    const startedAt = process.hrtime.bigint();
-    await client.call('release');
-    await untilNoops(workers, before + count);
-    return count / seconds(BigInt(await client.call('untilDone', 'noop')) - startedAt);
-  };
-  await rate(jobs, 0);
-  const { measured, ...used } = await gauged(trial, workers, async () => ({ measured: await rate(jobs, jobs) }));
-  return { perSecond: measured, ...perUnit({ ...used, wal: 0 }, jobs) };
-}
-
-const cpuSeconds = ({ user, system }) => (user + system) / 1e6;
-
-function perUnit({ wal, serverCpu, nodeCpu }, units) {
-  const micro = (value) => (value === undefined || Number.isNaN(value) ? undefined : (value * 1e6) / units);
-  return { walBytes: wal > 0 ? wal / units : undefined, serverMicros: micro(serverCpu), nodeMicros: micro(nodeCpu) };
-}
-
-function claimTimes(extra) {
-  const all = extra.flatMap((each) => each?.claimMs ?? []);
-  return all.length > 0 ? { claimP99: percentile(all, 0.99) } : {};
-}
 
 /** Workflows on workers that are already running: measured from the first start to the last stored result. */
 async function workflows(trial, kind, { count, inFlight, stepsEach, countRows = false }) {
@@ -140,21 +44,24 @@ async function pickupTimes(trial, count) {
   return { p50: percentile(warm, 0.5), p99: percentile(warm, 0.99) };
 }
 
-/** Jobs that one client enqueues with a call, after a short warm-up. */
+/** Jobs that one client enqueues with a call, after a tenth as many to warm it up. */
 async function enqueue(trial, count, call, ...args) {
   const client = await trial.startClient();
   const jobs = scaled(trial, count);
-  await client.call(call, 200, ...args);
+  await client.call(call, Math.ceil(jobs / 10), ...args);
   const result = await gauged(trial, [client], async () => ({ took: await client.call(call, jobs, ...args) }));
   return { perSecond: jobs / seconds(result.took), ...perUnit(result, jobs) };
 }
 
-/** `needs` is what a contestant must support (the name of the workload by default); `full` and `quick` are amounts of work. */
+/**
+ * `needs` is what a contestant must support (the name of the workload by default); `full` and `quick` are amounts of work. An
+ * `optional` one runs only if it is named, because it takes long.
+ */
 export const WORKLOADS = {
   bulk: {
-    title: 'bulk enqueue',
-    full: 50_000,
-    quick: 10_000,
+    title: 'bulk enqueue, 2 lanes of 1,000',
+    full: 300_000,
+    quick: 60_000,
     run: (trial, count) => enqueue(trial, count, 'bulk', PAYLOAD),
   },
   single: {
@@ -164,25 +71,46 @@ export const WORKLOADS = {
     run: (trial, count) => enqueue(trial, count, 'single', 50, PAYLOAD),
   },
   drain1: {
-    title: 'drain, 1 worker process',
+    title: 'drain, 1 worker process, cold',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
     run: (trial, count) => drain(trial, { count }),
   },
   drain2: {
-    title: 'drain, 2 worker processes',
+    title: 'drain, 2 worker processes, cold',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
     run: (trial, count) => drain(trial, { count, processes: 2 }),
   },
   drain4: {
-    title: 'drain, 4 worker processes',
+    title: 'drain, 4 worker processes, cold',
     needs: 'drain',
     full: 60_000,
     quick: 20_000,
     run: (trial, count) => drain(trial, { count, processes: 4 }),
+  },
+  drain1Warm: {
+    title: 'drain, 1 worker process, warm',
+    needs: 'drain',
+    full: 240_000,
+    quick: 60_000,
+    run: (trial, count) => drain(trial, { count, processes: 1, warm: true }),
+  },
+  drain2Warm: {
+    title: 'drain, 2 worker processes, warm',
+    needs: 'drain',
+    full: 240_000,
+    quick: 60_000,
+    run: (trial, count) => drain(trial, { count, processes: 2, warm: true }),
+  },
+  drain4Warm: {
+    title: 'drain, 4 worker processes, warm',
+    needs: 'drain',
+    full: 240_000,
+    quick: 60_000,
+    run: (trial, count) => drain(trial, { count, processes: 4, warm: true }),
   },
   paced: {
     title: '10,000 tasks per second, arriving evenly',
@@ -198,7 +126,7 @@ export const WORKLOADS = {
       await untilNoops(workers, PACE * (time + 1));
       const took = BigInt(await client.call('untilDone', 'noop')) - startedAt;
       const { extra } = await workers[0].call('usage');
-      return { perSecond: (PACE * time) / seconds(took), ...claimTimes([extra]) };
+      return { perSecond: (PACE * time) / seconds(took), ...claimTimes(extra?.claimMs ?? []) };
     },
   },
   pickup: { title: 'pickup on an idle worker', full: 400, quick: 100, run: pickupTimes },
@@ -280,6 +208,13 @@ export const WORKLOADS = {
     quick: 20_000,
     run: (trial, count) => withConnection(trial, (connection) => drain(trial, { count, prepare: () => openTransaction(connection) })),
   },
+  millionSteps: {
+    title: 'what 50,000 workflows of 20 steps leave in the database',
+    optional: true,
+    full: 50_000,
+    quick: 2_000,
+    run: leftByWorkflows,
+  },
   idle: {
     title: 'an idle worker for 10 s',
     full: 10,
@@ -295,38 +230,8 @@ export const WORKLOADS = {
   },
 };
 
-/** Calls `work` with a separate connection to the database of the trial. */
-async function withConnection(trial, work) {
-  const connection = new pg.Client({ connectionString: trial.url });
-  await connection.connect();
-  try {
-    return await work(connection);
-  } finally {
-    await connection.end();
-  }
-}
-
 // Called after the migrations: one that builds an index concurrently would wait for the end of this transaction.
 async function openTransaction(connection) {
   await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await connection.query('SELECT txid_current()');
-}
-
-/** Rows in all tables of the database, and their bytes. */
-function storedRows(trial) {
-  return withConnection(trial, async (connection) => {
-    const { rows: tables } = await connection.query(
-      `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-    );
-    let rows = 0;
-    let bytes = 0;
-    for (const { name } of tables) {
-      const { rows: found } = await connection.query(
-        `SELECT count(*)::int AS n, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${name} t`,
-      );
-      rows += found[0].n;
-      bytes += Number(found[0].bytes);
-    }
-    return { rows, bytes };
-  });
 }

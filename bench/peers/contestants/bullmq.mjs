@@ -16,7 +16,6 @@ export const about = {
 
 const NOOP = 'noop';
 const PICKUP = 'pickup';
-const BULK = { lanes: 2, chunk: 1_000 };
 
 // Created here, because BullMQ cannot load its driver itself in ES modules; its workers require endless retries.
 function connect(url) {
@@ -36,7 +35,7 @@ export async function openClient(url) {
   return {
     bulk(count, payload) {
       const job = { name: NOOP, data: payload };
-      return inLanes(count, BULK, (size) => queues[NOOP].addBulk(new Array(size).fill(job)));
+      return inLanes(count, (size) => queues[NOOP].addBulk(new Array(size).fill(job)));
     },
     single: (payload) => queues[NOOP].add(NOOP, payload),
     pickup: (at) => queues[PICKUP].add(PICKUP, { at }),

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import { enqueueWorkflows, prepareEnqueuedWorkflow } from '@dbos-inc/dbos-sdk/eventreceiver';
 import pg from 'pg';
-import { PAYLOAD } from '../workloads.mjs';
+import { PAYLOAD } from '../payload.mjs';
 import { inLanes } from './lanes.mjs';
 
 export const about = {
@@ -12,7 +12,7 @@ export const about = {
   package: '@dbos-inc/dbos-sdk',
   store: 'postgres',
   settings:
-    'a job is a workflow without steps; bulk and starts with enqueueWorkflows, the batch call of its event receivers, in 2 lanes of 500; ' +
+    'a job is a workflow without steps; bulk and starts with enqueueWorkflows, the batch call of its event receivers, in 2 lanes of 1,000; ' +
     'single with DBOSClient.enqueue; a queue with workerConcurrency, polled every millisecond, and one without limit for sleepers, polled ' +
     'every 20 ms; steps with DBOS.runStep, parallel ones and the fan-out with Promise.all; plain JSON as serializer; no logging, no ' +
     'tracing; 20 connections for the client, 20 per worker',
@@ -21,7 +21,6 @@ export const about = {
 
 const LOOP = Number(process.env.BENCH_LOOP ?? 10_000);
 const FANOUT = Number(process.env.BENCH_FANOUT ?? 10_000);
-const BULK = { lanes: 2, chunk: 500 };
 const CONNECTIONS = 20;
 const APPLICATION = 'bench';
 
@@ -102,7 +101,7 @@ export async function openClient(url) {
   const reader = new pg.Client({ connectionString: url });
   await reader.connect();
   const enqueueMany = (kind, count, payload) =>
-    inLanes(count, BULK, async (size) => {
+    inLanes(count, async (size) => {
       const make = () => prepareEnqueuedWorkflow(registered[kind], [payload], { queueName: queueOf(kind), workflowID: randomUUID() });
       await enqueueWorkflows(await Promise.all(Array.from({ length: size }, make)));
     });

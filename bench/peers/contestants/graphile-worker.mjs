@@ -17,7 +17,6 @@ export const about = {
   can: ['bulk', 'single', 'drain', 'pickup'],
 };
 
-const BULK = { lanes: 2, chunk: 1_000 };
 const LOCKED_AHEAD = 4;
 
 const logger = new Logger(() => (level, message) => {
@@ -41,7 +40,7 @@ export async function openClient(url) {
   return {
     bulk(count, payload) {
       const spec = { identifier: 'noop', payload };
-      return inLanes(count, BULK, (size) => query('bench_add_jobs', ADD_JOBS, [JSON.stringify(new Array(size).fill(spec))]));
+      return inLanes(count, (size) => query('bench_add_jobs', ADD_JOBS, [JSON.stringify(new Array(size).fill(spec))]));
     },
     single: (payload) => utils.addJob('noop', payload),
     pickup: (at) => utils.addJob('pickup', { at }),

@@ -17,7 +17,6 @@ export const about = {
 // Two queues, because NOTIFY makes commits wait for each other: the queue for bulk work has none.
 const NOOP = 'noop';
 const PICKUP = 'pickup';
-const BULK = { lanes: 2, chunk: 1_000 };
 const LOOPS = 2;
 const MIN_INTERVAL_SECONDS = 0.5;
 
@@ -46,7 +45,7 @@ export async function openClient(url) {
   return {
     bulk(count, payload) {
       const job = { data: payload };
-      return inLanes(count, BULK, (size) => boss.insert(NOOP, new Array(size).fill(job)));
+      return inLanes(count, (size) => boss.insert(NOOP, new Array(size).fill(job)));
     },
     single: (payload) => boss.send(NOOP, payload),
     pickup: (at) => boss.send(PICKUP, { at }),

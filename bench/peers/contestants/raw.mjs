@@ -12,12 +12,14 @@ import {
   turnCommit,
 } from '../../../dist/esm/libs/store/index.js';
 import { UNFINISHED } from './backlog.mjs';
+import { inLanes } from './lanes.mjs';
 
 export const about = {
   name: 'raw limit',
   store: 'postgres',
   settings:
-    'bare loops over claim_work and commit_work: batches of 100, statements pipelined on 4 connections for claims and 4 for commits, a snapshot of 350 bytes per turn',
+    'bulk with the statement of startMany in 2 lanes of 1,000; bare loops over claim_work and commit_work: batches of 100, statements ' +
+    'pipelined on 4 connections for claims and 4 for commits, a snapshot of 350 bytes per turn',
   can: ['bulk', 'drain', 'pickup', 'steps5', 'steps20', 'contend'],
 };
 
@@ -34,9 +36,7 @@ export async function prepare(url) {
 
 export async function openClient(url) {
   const store = await Store.open({ url, poolSize: 4 });
-  const insert = async (count, make) => {
-    for (let left = count; left > 0; left -= 1_000) await insertExecutions(store.db, Array.from({ length: Math.min(left, 1_000) }, make));
-  };
+  const insert = (count, make) => inLanes(count, (size) => insertExecutions(store.db, Array.from({ length: size }, make)));
   const task = (name, input) => ({
     id: newId(),
     fresh: true,

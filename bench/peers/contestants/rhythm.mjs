@@ -5,13 +5,16 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { Link, Store } from '../../../dist/esm/libs/store/index.js';
 import { ExecutionService, RhythmModule, Task } from '../../../dist/esm/src/index.js';
-import { PAYLOAD } from '../workloads.mjs';
+import { PAYLOAD } from '../payload.mjs';
 import { LOOKED_UP, UNFINISHED, UNFINISHED_RUNS } from './backlog.mjs';
+import { inLanes } from './lanes.mjs';
 
 export const about = {
   name: 'Rhythm',
   store: 'postgres',
-  settings: 'defaults except worker.concurrency; bulk with startMany, single with start (concurrent starts share a statement)',
+  settings:
+    'defaults except worker.concurrency; bulk with startMany in 2 lanes of 1,000, single with start (concurrent starts share a ' +
+    'statement); a pool of 20 connections for the client, 10 per worker',
   can: [
     'bulk',
     'single',
@@ -27,6 +30,7 @@ export const about = {
     'prefill',
     'idle',
     'paced',
+    'millionSteps',
   ],
 };
 
@@ -78,8 +82,9 @@ export async function openClient(url) {
   await reader.connect();
   const many = async (count, request) => {
     const started = [];
-    for (let left = count; left > 0; left -= 1_000)
-      started.push(...(await executions.startMany(Array.from({ length: Math.min(left, 1_000) }, () => request))));
+    await inLanes(count, async (size) => {
+      started.push(...(await executions.startMany(Array.from({ length: size }, () => request))));
+    });
     return started.map(({ id }) => id);
   };
   const runs = new UnfinishedRuns(reader);
