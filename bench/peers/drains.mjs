@@ -12,7 +12,7 @@ const SLOW_TO_DRAIN = { DBOS: 0.1, 'pg-boss': 0.25, BullMQ: 0.5 };
 /**
  * A queue that is full when the workers start: measured from the first job that runs to the last stored result. WAL includes
  * enqueueing; CPU is counted from the first job on, without the start of the process. With `warm`, the worker processes have run
- * jobs of the same kind before, and have closed their workers while the queue is filled.
+ * jobs of the same kind before and are idle while the queue is filled, and the tables have statistics.
  */
 export async function drain(trial, { count, processes = 1, concurrency = 500, prepare, warm = false }) {
   const client = await trial.startClient();
@@ -24,7 +24,8 @@ export async function drain(trial, { count, processes = 1, concurrency = 500, pr
   const claimsBefore = await claimsOf(workers);
   const { wal, ...result } = await gauged(trial, workers, async () => {
     await client.call('bulk', jobs, PAYLOAD);
-    // A cold drain ends before autovacuum would have counted the rows; warm workers would keep plans made for an empty queue.
+    // As autovacuum does where a database is in use. Without statistics, Graphile Worker drains 45,000 instead of 86,000 jobs per
+    // second with two processes, and pg-boss 14,000 instead of 35,000.
     if (warm) await sql(trial, 'ANALYZE');
     const before = trial.gauges.serverCpu(trial.contestant.store);
     await open();
