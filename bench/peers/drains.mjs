@@ -25,7 +25,7 @@ export async function drain(trial, { count, processes = 1, concurrency = 500, pr
   const { wal, ...result } = await gauged(trial, workers, async () => {
     await client.call('bulk', jobs, PAYLOAD);
     // As autovacuum does where a database is in use. Without statistics, Graphile Worker drains 45,000 instead of 86,000 jobs per
-    // second with two processes, and pg-boss 14,000 instead of 35,000.
+    // second with two processes, and pg-boss 12,000 instead of 36,000.
     if (warm) await sql(trial, 'ANALYZE');
     const before = trial.gauges.serverCpu(trial.contestant.store);
     await open();
