@@ -61,7 +61,8 @@ const UP = [
     note text,
     snapshot_ref text,
     snapshot text,
-    calls integer NOT NULL DEFAULT 0,
+    calls integer,
+    turns integer,
     fence bigint NOT NULL,
     pending text,
     output json,
@@ -77,6 +78,8 @@ const UP = [
     started_at timestamptz NOT NULL,
     finished_at timestamptz NOT NULL,
     call integer NOT NULL,
+    started_turn integer NOT NULL,
+    consumed_turn integer NOT NULL,
     bucket smallint NOT NULL,
     execution_id text COLLATE "C" NOT NULL,
     name text NOT NULL,
@@ -85,6 +88,18 @@ const UP = [
     output text,
     unusual jsonb,
     CONSTRAINT steps_pkey PRIMARY KEY (execution_id, bucket, call)
+  )`,
+  // The last states of runs, if they are kept (history.snapshots).
+  `CREATE TABLE rhythm.snapshots (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    turn integer NOT NULL,
+    stored_at timestamptz NOT NULL DEFAULT rhythm.clock(),
+    fingerprint text,
+    state json,
+    state_ref text,
+    pending_calls json NOT NULL,
+    CONSTRAINT snapshots_pkey PRIMARY KEY (execution_id, bucket, turn)
   )`,
   `CREATE TABLE rhythm.work_queue (
     seq bigint NOT NULL,
@@ -167,6 +182,7 @@ const UP = [
   // lz4 compresses a large snapshot in less than half the time of pglz (docs/adr/0008); a server built without it keeps its default.
   `DO $$ BEGIN
     ALTER TABLE rhythm.executions ALTER COLUMN snapshot SET COMPRESSION lz4;
+    ALTER TABLE rhythm.snapshots ALTER COLUMN state SET COMPRESSION lz4;
   EXCEPTION WHEN feature_not_supported THEN NULL;
   END $$`,
   `CREATE TABLE rhythm.worker_heartbeats (
@@ -237,8 +253,8 @@ const UP = [
       'completed', s.worker_id, s.execution_id, NULL, s.input::jsonb, s.output::jsonb, NULL, 0, 0::smallint, NULL, NULL, s.started_at, s.started_at, s.finished_at, NULL
     FROM rhythm.steps s
     UNION ALL
-    SELECT r.id || ':' || (p.step->>0), 'task', p.step->>4, p.step->>5, coalesce((p.step->>7)::smallint, 0::smallint),
-      'running', p.step->>3, r.id, NULL, (p.step->>6)::jsonb, NULL, NULL, 0, 0::smallint, NULL, NULL, to_timestamp((p.step->>2)::float8 / 1000),
+    SELECT r.id || ':' || (p.step->>0), 'task', p.step->>5, p.step->>6, coalesce((p.step->>8)::smallint, 0::smallint),
+      'running', p.step->>4, r.id, NULL, (p.step->>7)::jsonb, NULL, NULL, 0, 0::smallint, NULL, NULL, to_timestamp((p.step->>2)::float8 / 1000),
       to_timestamp((p.step->>2)::float8 / 1000), NULL, NULL
     FROM rhythm.executions r, json_array_elements(r.pending::json) AS p(step) WHERE r.pending IS NOT NULL`,
 ];
@@ -247,7 +263,7 @@ const DOWN = [
   `DROP VIEW rhythm.execution_status, rhythm.workflow_execution_context`,
   `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
     rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
-    rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.steps, rhythm.executions`,
+    rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.snapshots, rhythm.steps, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
   `DROP FUNCTION rhythm.clock()`,
 ];

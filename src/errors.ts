@@ -94,6 +94,21 @@ export class ExecutionStateError extends RhythmError {
   }
 }
 
+/** The state of a run after this turn is not stored any more, or never was. */
+export class SnapshotNotKeptError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly turn: number,
+    kept: readonly number[],
+  ) {
+    const are = kept.length === 0 ? 'None of its states is kept' : `Of this run, the states after the turns ${kept.join(', ')} are kept`;
+    super(
+      'RHYTHM_SNAPSHOT_NOT_KEPT',
+      `The state of "${executionId}" after turn ${turn} is not kept. ${are}: set history.snapshots to how many each run is to keep from now on, or leave out \`turn\` for its present state.`,
+    );
+  }
+}
+
 /** The step has ended, and its result is not kept any more. */
 export class ResultExpiredError extends RhythmError {
   constructor(readonly executionId: string) {

@@ -32,6 +32,7 @@ export {
   ResultTimeoutError,
   RhythmError,
   SignalToTaskError,
+  SnapshotNotKeptError,
   StartContendedError,
   type StoredError,
   UnknownNameError,
@@ -41,12 +42,14 @@ export { type CompletionFailure, CompletionService } from './execution/completio
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
 export {
   ExecutionService,
+  type InspectOptions,
   type ResultOptions,
   type StartedExecution,
   type StartRequest,
   type SystemStatus,
 } from './execution/execution.service.js';
 export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
+export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.js';
 export type { ListOptions, ListPage } from './execution/list-page.js';
 export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';

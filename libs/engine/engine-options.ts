@@ -25,6 +25,8 @@ export interface EngineOptions {
   workerName?: string;
   /** Steps and notes kept per workflow run. */
   maxSteps: number;
+  /** The last states kept per workflow run; 0 for none. */
+  maxSnapshots: number;
   /** How long a cancelled flow may clean up. */
   cancelGraceMs: number;
   payloadBytes: number;
@@ -52,6 +54,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   shutdownGraceMs: 20_000,
   maxCrashes: 5,
   maxSteps: 1_000,
+  maxSnapshots: 0,
   cancelGraceMs: 60_000,
   payloadBytes: 1_048_576,
   payloadDepth: 200,

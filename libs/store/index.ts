@@ -2,6 +2,7 @@
 
 export type { ImmediateClaim } from './commit/children.js';
 export { type CommitOutcome, commitWork, type WorkCommit } from './commit/commit-work.js';
+export type { KeptState } from './commit/kept-states.js';
 export type { StandingClaim } from './commit/steps-of-turns.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
 export { type EndedStep, type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
@@ -81,6 +82,7 @@ export {
   type StoredError,
 } from './read/read-execution.js';
 export { type HistoryEntry, readHistory } from './read/read-history.js';
+export { type KeptCall, type KeptTurn, listKeptStates, readKeptState } from './read/read-kept-states.js';
 export { type RunState, readRunState } from './read/read-run-state.js';
 export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
 export { bringForward } from './run/bring-forward.js';
@@ -112,6 +114,7 @@ export { type LoadedRun, loadRuns, type StoredEvent } from './run/load-runs.js';
 export { markStarted } from './run/mark-started.js';
 export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
+export { readCalls, readKeptRefs, type StoredCall } from './run/read-calls.js';
 export { type PromotedStep, promoteSteps, requeueSteps, requeueUnknownSteps, type StepOfRun } from './run/take-steps.js';
 export { reportProgress } from './run/task-progress.js';
 export { Store, type StoreOptions } from './store.js';

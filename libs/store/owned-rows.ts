@@ -3,6 +3,7 @@
 /** Every table whose rows belong to one execution, besides `executions` itself and the queue, whose rows are deleted by the claim. */
 export const OWNED_TABLES = [
   'steps',
+  'snapshots',
   'inbox',
   'signals',
   'scheduled_queue',

@@ -9,6 +9,8 @@ export interface PendingStep {
   call: number;
   /** Random, of 30 bits. Whoever takes the step out of the row names it, so that only one of them can. */
   token: number;
+  /** The turn that started it. */
+  turn: number;
   /** The worker that runs it. */
   worker: string;
   name: string;
@@ -23,7 +25,7 @@ export interface PendingStep {
 
 // The places of a step's fields in the column: entries are arrays. What differs from step to step comes first: an update logs the bytes
 // between the first and the last change, and often only these differ.
-const FIELDS = ['call', 'token', 'startedAt', 'worker', 'name', 'queue', 'input', 'priority', 'options'] as const;
+const FIELDS = ['call', 'token', 'startedAt', 'turn', 'worker', 'name', 'queue', 'input', 'priority', 'options'] as const;
 type Field = (typeof FIELDS)[number];
 
 /** The column's text for these steps. */
@@ -31,9 +33,9 @@ export function pendingText(steps: readonly PendingStep[]): string | null {
   return steps.length === 0 ? null : `[${steps.map(entryText).join(',')}]`;
 }
 
-function entryText({ call, token, startedAt, worker, name, queue, input, priority, options }: PendingStep): string {
+function entryText({ call, token, startedAt, turn, worker, name, queue, input, priority, options }: PendingStep): string {
   // Put together by hand: JSON.stringify takes three times as long for the whole as for the only text that is not used again.
-  const usual = `[${call},${token},${startedAt},${quoted(worker)},${quoted(name)},${quoted(queue)},${input === undefined ? 'null' : JSON.stringify(input)}`;
+  const usual = `[${call},${token},${startedAt},${turn},${quoted(worker)},${quoted(name)},${quoted(queue)},${input === undefined ? 'null' : JSON.stringify(input)}`;
   if (priority === undefined && options === undefined) return `${usual}]`;
   return `${usual},${priority ?? 'null'},${options === undefined ? 'null' : JSON.stringify(options)}]`;
 }

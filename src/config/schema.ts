@@ -70,6 +70,12 @@ export const SCHEMA = {
       0,
       1_000_000,
     ),
+    snapshots: integer(
+      'The last states kept per workflow run, each with the calls that it waits for; 0 for none. A state is written again in full for each.',
+      0,
+      0,
+      10_000,
+    ),
   },
   cancel: {
     grace: duration('How long a cancelled flow may clean up.', '1m'),

@@ -44,11 +44,20 @@ import {
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
 import { type Inspection, inspectRun } from './inspect-run.js';
+import { type KeptSnapshot, keptSnapshots } from './kept-snapshots.js';
 import { type ListOptions, type ListPage, listPage } from './list-page.js';
 import { ResultWaiter } from './result-waiter.js';
 import { StartBatcher, sortedForLocking } from './start-batcher.js';
 import { checkStartOptions, newExecution, type StartOptions } from './start-options.js';
 import { type StartTarget, TargetResolver } from './target.resolver.js';
+
+const MOST_TURNS = 2_147_483_647;
+
+/** What `inspect` may be asked for. */
+export interface InspectOptions {
+  /** The state after this turn instead of the present one; it must have been kept (`history.snapshots`). */
+  turn?: number;
+}
 
 /** What a start returns. */
 export interface StartedExecution {
@@ -261,8 +270,19 @@ export class ExecutionService implements OnModuleDestroy {
   }
 
   /** The state of a workflow: source line, call stack, local variables, and what each branch waits for. */
-  async inspect(id: string): Promise<Inspection> {
-    return inspectRun(this.store.db, checkAnyId(id, 'id'), this.options.snapshotStore);
+  async inspect(id: string, options?: InspectOptions): Promise<Inspection> {
+    const { turn } = checkKeys<InspectOptions>(options, ['turn'], 'options');
+    const checked = turn === undefined ? null : checkInteger(turn, 'options.turn', 1, MOST_TURNS);
+    return inspectRun(this.store.db, checkAnyId(id, 'id'), this.options.snapshotStore, checked);
+  }
+
+  /** The states that a run has kept of its last turns (`history.snapshots`), newest first: the last `limit` (default 100). */
+  async snapshots(id: string, options?: { limit?: number }): Promise<KeptSnapshot[]> {
+    const { limit = 100 } = checkKeys<{ limit?: number }>(options, ['limit'], 'options');
+    checkAnyId(id, 'id');
+    const kept = await keptSnapshots(this.store.reader, id, checkInteger(limit, 'options.limit', 1, 10_000));
+    if (kept.length === 0 && !(await getExecution(this.store.reader, id))) throw new ExecutionNotFoundError(id);
+    return kept;
   }
 
   /** Queues (including those without a worker), workers, and the workflow versions in use. */

@@ -13,8 +13,17 @@ import {
   type RunDescription,
   snapshotHeader,
 } from '../../libs/flow/index.js';
-import { type ExecutionRecord, getExecution, getProgram, type Runner, type RunState, readRunState } from '../../libs/store/index.js';
-import { ExecutionNotFoundError, type StoredError } from '../errors.js';
+import {
+  type ExecutionRecord,
+  getExecution,
+  getProgram,
+  listKeptStates,
+  type Runner,
+  type RunState,
+  readKeptState,
+  readRunState,
+} from '../../libs/store/index.js';
+import { ExecutionNotFoundError, SnapshotNotKeptError, type StoredError } from '../errors.js';
 import { showAllowList } from '../flows/allow-list-change.js';
 import type { ExecutionStatus } from './execution.js';
 
@@ -35,6 +44,8 @@ export interface Inspection {
   type: 'task' | 'workflow';
   version: string | null;
   status: ExecutionStatus;
+  /** After which turn this was its state; null for the present one. */
+  turn: number | null;
   /** Why it does not continue although it waits for nothing. */
   note: string | null;
   /** Why its branches cannot be shown, although it has a stored state. */
@@ -58,15 +69,46 @@ export interface Inspection {
 
 // The innermost places are enough; the rest is in the stored error.
 const DEEPEST_STACK = 10;
+// In the message about a state that is not kept.
+const MOST_NAMED = 20;
 
-/** Reads and explains the state of a run. */
-export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotStore): Promise<Inspection> {
-  const [record, stored] = await Promise.all([getExecution(db, id), readRunState(db, id)]);
+/** Reads and explains the state of a run: the present one, or the one that it kept of a turn. */
+export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotStore, turn: number | null = null): Promise<Inspection> {
+  const [record, stored, kept] = await Promise.all([
+    getExecution(db, id),
+    readRunState(db, id),
+    turn === null ? undefined : readKeptState(db, id, turn),
+  ]);
   if (!record) throw new ExecutionNotFoundError(id);
   // A step that has no row of its own has nothing but its input and its result.
-  const state = stored ?? { ...NO_STATE, id, name: record.name };
+  const present = stored ?? { ...NO_STATE, id, name: record.name };
+  if (turn === null) return inspectState(db, record, present, turn, snapshots);
+  if (!kept) throw new SnapshotNotKeptError(id, turn, (await listKeptStates(db, id, MOST_NAMED)).map((state) => state.turn).reverse());
+  const { snapshot, snapshotRef, pendingCalls, storedAt } = kept;
+  const timers = pendingCalls.flatMap(({ kind, call, dueAt }) =>
+    dueAt === undefined ? [] : [{ kind: kind === 'wait' ? 'timeout' : 'timer', call, dueAt: new Date(dueAt).toISOString() }],
+  );
+  const state = { ...present, snapshot, snapshotRef, timers, signals: [], events: [] };
+  // As it was then, whatever has become of it.
+  const then = {
+    ...record,
+    status: 'suspended',
+    note: `after turn ${turn}, ${new Date(storedAt).toISOString()}`,
+    finishedAt: null,
+    error: null,
+  };
+  return inspectState(db, then as ExecutionRecord, state, turn, snapshots);
+}
+
+async function inspectState(
+  db: Runner,
+  record: ExecutionRecord,
+  state: RunState,
+  turn: number | null,
+  snapshots: SnapshotStore | undefined,
+): Promise<Inspection> {
   const { version, file, source, timers, signals, events } = state;
-  const { name, type, status, note } = record;
+  const { id, name, type, status, note } = record;
   const { snapshot, unreadable: unread } = await readSnapshot(state, snapshots);
   const described = snapshot === null ? { ...NOTHING, unreadable: unread } : await describeSnapshot(db, state, snapshot);
   const { pending, unreadable } = described;
@@ -77,7 +119,7 @@ export async function inspectRun(db: Runner, id: string, snapshots?: SnapshotSto
   }));
   const allow = intersectAllowLists(state.allow, state.currentAllow);
   const text = explain(record, branches, timers, lines, { allow, unreadable });
-  return { id, name, type, version, status, note, unreadable, file, allow, branches, pending, timers, signals, events, text };
+  return { id, name, type, version, status, turn, note, unreadable, file, allow, branches, pending, timers, signals, events, text };
 }
 
 async function readSnapshot(

@@ -104,6 +104,7 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     cacheBytes: worker.cacheBytes,
     workerName: worker.id,
     maxSteps: history.maxSteps,
+    maxSnapshots: history.snapshots,
     cancelGraceMs: cancel.grace,
     payloadBytes: limits.payloadBytes,
     payloadDepth: limits.payloadDepth,

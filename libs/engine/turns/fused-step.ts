@@ -103,8 +103,10 @@ export class FusedStep {
     const keepsNone = this.parts.options.maxSteps === 0;
     const isOld = (call: number) => keepsNone || commit.oldSteps.includes(call);
     const hasEnded = (call: number) => ends.some(({ item }) => item.step.call === call);
+    // A turn that fails is not fused, and every other one counts.
+    const turn = commit.turn as number;
     const kept: EndedStep[] = [];
-    for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task));
+    for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task, turn));
     commit.endedSteps = kept;
     // One that its own turn cancels has ended before.
     if (commit.cancelledSteps.length > 0) commit.cancelledSteps = commit.cancelledSteps.filter(({ call }) => !hasEnded(call));
@@ -122,7 +124,9 @@ function eventOf(runId: string, call: number, { status, output, error }: TaskCom
   return { executionId: runId, seq: IN_MEMORY, kind, call, name: null, payload: (kind === 'completed' ? output : error) ?? null };
 }
 
-function endedStep({ step: { call, name, input, startedAt, queue, priority, options } }: StepItem, { output }: TaskCommit): EndedStep {
+function endedStep({ step }: StepItem, { output }: TaskCommit, consumedTurn: number): EndedStep {
+  const { call, turn: startedTurn, name, input, startedAt, queue, priority, options } = step;
   const isUsual = options === undefined && priority === undefined && queue === 'default';
-  return { call, name, input, output, startedAt, unusual: isUsual ? undefined : JSON.stringify({ queue, priority, options }) };
+  const unusual = isUsual ? undefined : JSON.stringify({ queue, priority, options });
+  return { call, startedTurn, consumedTurn, name, input, output, startedAt, unusual };
 }

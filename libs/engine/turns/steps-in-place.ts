@@ -72,7 +72,7 @@ export class StepsInPlace {
     const items: StepItem[] = [];
     const pending = [...keep.pending];
     for (const child of chosen) {
-      const item = this.stepOf(child, commit);
+      const item = this.stepOf(child, commit, keep.turns);
       items.push(item);
       pending.push(item.step);
       this.steps.add(item);
@@ -142,7 +142,7 @@ export class StepsInPlace {
     return [...this.steps].filter((item) => item.running && item.claimedAtMonotonic < time);
   }
 
-  private stepOf(child: NewExecution, { id, bucket }: TurnCommit): StepItem {
+  private stepOf(child: NewExecution, { id, bucket }: TurnCommit, turn: number): StepItem {
     const { runtime, workerId } = this.parts;
     const { targetName: name, queue, priority, input, options } = child;
     const call = child.parentCall as number;
@@ -176,6 +176,7 @@ export class StepsInPlace {
         call,
         token: Math.floor(runtime.random() * TOKENS),
         startedAt: Math.floor(this.clock.now()),
+        turn,
         worker: workerId,
         name,
         queue,

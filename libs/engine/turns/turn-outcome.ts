@@ -2,6 +2,7 @@
 
 import type { TurnResult } from '../../flow/index.js';
 import {
+  type KeptState,
   type LoadedRun,
   type PendingStep,
   pendingText,
@@ -14,6 +15,7 @@ import type { EngineOptions } from '../engine-options.js';
 import { toErrorData } from '../error-data.js';
 import { parentOf } from '../tasks/task-commits.js';
 import type { HeldItem } from '../work/held-work.js';
+import type { MadeCalls } from './kept-states.js';
 import type { RunningFlow } from './programs.js';
 import type { StepItem } from './steps-in-place.js';
 import type { EffectRows } from './turn-effects.js';
@@ -28,8 +30,8 @@ export type TurnState = { cached: CachedRun } | { loaded: LoadedRun };
 export interface TurnOutcome {
   commit: TurnCommit;
   keep?: CachedRun;
-  /** The reference of a snapshot outside the row that is no longer needed once the turn is written. */
-  stale?: string;
+  /** The references of snapshots outside the row that are no longer needed once the turn is written. */
+  stale?: readonly string[];
   /** The run of a fused turn. */
   run?: HeldItem;
   /** The steps without rows that the run has after the turn. */
@@ -44,8 +46,20 @@ export interface TurnOutcome {
 /** The result of a turn that ran to its end. */
 export type FinishedTurn = Exclude<TurnResult, { status: 'yielded' }>;
 
+/** What is stored of a state besides the row of its run. */
+export interface StoredApart {
+  /** Where the state is stored, if not in the row. */
+  snapshotRef?: string;
+  /** It is kept for later. */
+  kept?: KeptState;
+  /** The calls that it waits for, while states are kept. */
+  made?: MadeCalls;
+  /** Where states are stored that no kept one needs; absent when none is kept. */
+  unneeded?: readonly string[];
+}
+
 /** What a turn was given and what it made. */
-export interface RunTurn {
+export interface RunTurn extends StoredApart {
   result: FinishedTurn;
   flow: RunningFlow;
   takesSignals: boolean;
@@ -55,8 +69,6 @@ export interface RunTurn {
   notes: readonly Note[];
   /** The whole state, wherever it is stored. */
   snapshot: string | null;
-  /** Where it is stored, if not in the row. */
-  snapshotRef: string | undefined;
   /** It ends in an error that a retry may mend. */
   failing: boolean;
 }
@@ -66,6 +78,8 @@ export class TurnBasis {
   readonly commit: TurnCommit;
   readonly cached: CachedRun | undefined;
   readonly calls: number;
+  /** Its number, if it counts. */
+  readonly turn: number;
   readonly wasCancelled: boolean;
   readonly snapshotRef: string | undefined;
   /** The steps that have no rows. */
@@ -83,6 +97,7 @@ export class TurnBasis {
     this.cached = cached;
     this.hasState = cached !== undefined || (loaded !== undefined && (loaded.snapshot !== null || loaded.snapshotRef !== null));
     this.calls = loaded?.calls ?? cached?.calls ?? 0;
+    this.turn = (loaded?.turns ?? cached?.turns ?? 0) + 1;
     this.wasCancelled = item.cancelled || (cached?.cancelled ?? false);
     this.snapshotRef = loaded?.snapshotRef ?? cached?.snapshotRef ?? undefined;
     this.pending = loaded ? readPending(loaded.pending) : (cached?.pending ?? NO_STEPS);
@@ -90,6 +105,7 @@ export class TurnBasis {
       id: item.id,
       bucket: item.bucket,
       fence: item.fence,
+      turn: this.turn,
       status: 'suspended',
       startedAt: item.claimedAt,
       parent: parentOf(item),
@@ -97,6 +113,11 @@ export class TurnBasis {
       remaining: loaded ? (loaded.remaining ?? undefined) : cached?.grouped ? null : undefined,
       keepNotes: options.maxSteps,
     });
+  }
+
+  /** The steps without rows that the run has before the turn. */
+  get steps(): readonly PendingStep[] {
+    return this.pending;
   }
 
   /** Of a turn that ran to its end. */
@@ -128,7 +149,7 @@ export class TurnBasis {
     if (!failing) commit.oldSteps = this.oldSteps(inbox, calls);
 
     if (result.status === 'suspended') return this.suspended(turn, result.groups, inbox, calls);
-    const stale = this.snapshotRef;
+    const stale = this.staleAfter(turn);
     if (this.wasCancelled || cancelling) {
       commit.status = 'cancelled';
       // What the clean-up threw, or the reason of the cancel: set in the turn that applies the cancel, and kept by the store afterwards.
@@ -143,6 +164,7 @@ export class TurnBasis {
     }
     // The snapshot before the turn and its events stay: a retry runs this turn again.
     commit.status = 'failed';
+    commit.turn = undefined;
     commit.error = JSON.stringify(result.error);
     commit.state = { action: 'keep', calls };
     return { commit };
@@ -151,7 +173,9 @@ export class TurnBasis {
   /** Of a run that cannot take its turn: a damaged snapshot fails its run, never the worker. */
   failed(error: unknown): TurnOutcome {
     const { commit, calls } = this;
-    return { commit: { ...commit, status: 'failed', error: JSON.stringify(toErrorData(error)), state: { action: 'keep', calls } } };
+    return {
+      commit: { ...commit, turn: undefined, status: 'failed', error: JSON.stringify(toErrorData(error)), state: { action: 'keep', calls } },
+    };
   }
 
   /** Of a run that has nothing to clean up, or cannot. */
@@ -166,6 +190,7 @@ export class TurnBasis {
     return {
       commit: {
         ...commit,
+        turn: undefined,
         status: item.status === 'pending' || item.status === 'paused' ? item.status : 'suspended',
         note,
         timers: [{ kind: 'wake', call: 0, delayMs: afterMs }],
@@ -185,21 +210,37 @@ export class TurnBasis {
     if (result.cancelled) commit.timers = [...commit.timers, { kind: 'grace', call: 0, delayMs: this.options.cancelGraceMs }];
     const inRow = snapshotRef === undefined ? snapshot : null;
     commit.state = { action: 'store', snapshot: inRow, snapshotRef, calls };
+    commit.kept = turn.kept;
     const keep: CachedRun = {
       flow: turn.flow,
       takesSignals: turn.takesSignals,
       // One copy for the life of the cached run: copying it at every step was at the top of the profile.
       item: cached?.item === item ? item : { ...item },
       calls,
+      turns: this.turn,
       signals: left,
       grouped: groups.length > 0,
       cancelled: this.wasCancelled || result.cancelled,
       snapshotRef: snapshotRef ?? null,
+      made: turn.made,
       pending: this.pending,
       ahead: cached?.ahead,
       bytes: memoryOf(snapshot ?? '', left),
     };
-    return { commit, keep, stale: this.snapshotRef, notes: turn.notes, snapshot, pending: this.pending, run: undefined, steps: undefined };
+    return {
+      commit,
+      keep,
+      stale: this.staleAfter(turn),
+      notes: turn.notes,
+      snapshot,
+      pending: this.pending,
+      run: undefined,
+      steps: undefined,
+    };
+  }
+
+  private staleAfter({ unneeded }: RunTurn): readonly string[] | undefined {
+    return unneeded ?? (this.snapshotRef === undefined ? undefined : [this.snapshotRef]);
   }
 
   // All steps without rows, or those of the given calls.

@@ -8,13 +8,15 @@ import { factsOf } from '../execution-facts.js';
 import { nextTick } from '../runtime.js';
 import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.js';
 import type { HeldItem } from '../work/held-work.js';
+import { keptState, unneededRefs } from './kept-states.js';
 import type { RunningFlow } from './programs.js';
+import { reach } from './reach.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
-import { effectRows, type Versions, versionsOf } from './turn-effects.js';
+import { type EffectRows, effectRows, type Versions, versionsOf } from './turn-effects.js';
 import { toFlowEvents } from './turn-events.js';
 import { contextOf, TurnHost } from './turn-host.js';
 import { turnNotes } from './turn-notes.js';
-import { type FinishedTurn, TurnBasis, type TurnOutcome, type TurnState } from './turn-outcome.js';
+import { type FinishedTurn, type StoredApart, TurnBasis, type TurnOutcome, type TurnState } from './turn-outcome.js';
 import type { CachedRun } from './vm-cache.js';
 
 /** A run that can take a turn now. */
@@ -109,9 +111,27 @@ export class TurnRunner {
     const isNoted = !failing && (options.maxSteps > 0 || events.hasListeners('signal-taken') || events.hasListeners('timer-fired'));
     const notes = isNoted ? turnNotes(result, stored, signals, host, result.status !== 'suspended') : [];
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;
-    const made = { flow, takesSignals, events: stored, signals, result, rows, notes, snapshot, snapshotRef: undefined, failing };
-    if (snapshot === null || !this.isLarge(snapshot)) return basis.outcome(made);
-    return this.putOutside(item, snapshot).then((snapshotRef) => basis.outcome({ ...made, snapshotRef }));
+    const made = { flow, takesSignals, events: stored, signals, result, rows, notes, snapshot, failing };
+    const isOutside = snapshot !== null && this.isLarge(snapshot);
+    if (!isOutside && options.maxSnapshots === 0) return basis.outcome(made);
+    return this.storedApart(turn, rows, snapshot, isOutside).then((apart) => basis.outcome({ ...made, ...apart }));
+  }
+
+  // What is stored of the state besides the row of the run: a large one outside of it, and one that is kept for later.
+  private async storedApart(
+    { item, basis, host }: Turn,
+    rows: EffectRows,
+    snapshot: string | null,
+    isOutside: boolean,
+  ): Promise<StoredApart> {
+    const { options, snapshots } = this.parts;
+    const snapshotRef = isOutside && snapshot !== null ? await this.putOutside(item, snapshot) : undefined;
+    if (options.maxSnapshots === 0) return { snapshotRef };
+    const newest = snapshot === null ? basis.turn - 1 : basis.turn;
+    const unneeded = snapshots ? await unneededRefs(this.parts, item, newest, basis.snapshotRef) : undefined;
+    if (snapshot === null) return { unneeded };
+    const known = { made: basis.cached?.made, pending: basis.steps, rows, turn: basis.turn, now: host.now() };
+    return { snapshotRef, unneeded, ...(await keptState(this.parts, item, snapshot, known)) };
   }
 
   private async load(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<FoundRun | Missing> {
@@ -159,18 +179,6 @@ export class TurnRunner {
     });
     if (snapshot === undefined) throw new SnapshotMissingError(reference);
     return snapshot;
-  }
-}
-
-// A damaged program (its error has a code of the language) fails its run; any other problem may pass.
-async function reach<T>(fetch: () => Promise<T>): Promise<T> {
-  try {
-    return await fetch();
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    throw typeof code === 'string' && code.startsWith('FLOW_')
-      ? error
-      : new UnreachableError('What the turn needs could not be fetched', error);
   }
 }
 

@@ -50,9 +50,9 @@ export class TurnWriter {
   }
 
   private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {
+    if (isWritten(result)) for (const reference of stale ?? NONE) void this.remove(reference);
     const made = commit.state.action === 'store' ? commit.state.snapshotRef : undefined;
-    const unneeded = isWritten(result) ? stale : result.certain ? made : undefined;
-    if (unneeded) void this.remove(unneeded);
+    if (!isWritten(result) && result.certain && made) void this.remove(made);
   }
 
   private async remove(reference: string): Promise<void> {
@@ -67,3 +67,5 @@ export class TurnWriter {
 function isWritten(result: CommitResult): boolean {
   return result.turn && !result.instead;
 }
+
+const NONE: readonly string[] = [];

@@ -2,6 +2,7 @@
 
 import type { PendingStep, StoredEvent } from '../../store/index.js';
 import type { HeldItem } from '../work/held-work.js';
+import type { MadeCalls } from './kept-states.js';
 import type { RunningFlow } from './programs.js';
 
 /** A run in memory, as it was when its last turn was written. */
@@ -12,12 +13,16 @@ export interface CachedRun {
   /** What a turn needs of the run, as a claim would return it. Usable only while the run is at its fence. */
   item: HeldItem;
   calls: number;
+  /** How many turns it has taken. */
+  turns: number;
   /** Signals that no wait took: a turn that reads no events from the database needs them. */
   signals: StoredEvent[];
   /** The run has resume groups in the database. */
   grouped: boolean;
   cancelled: boolean;
   snapshotRef: string | null;
+  /** The calls that it waits for, as they were made, while states are kept. */
+  made: MadeCalls | undefined;
   /** Its steps that have no rows. */
   pending: readonly PendingStep[];
   /** How long its steps have been run at once although other work is queued; absent when nothing is. */

@@ -7,6 +7,7 @@ import { addChildren, type ImmediateClaim } from './children.js';
 import { CommitBuilder } from './commit-builder.js';
 import { addLostCancels, addMarks, addParents } from './endings-commit.js';
 import { addExpectations, hasLosers } from './fence-losers.js';
+import { addKeptStates } from './kept-states.js';
 import { addNotes } from './notes.js';
 import { addOldSteps } from './old-steps.js';
 import { addReplies } from './replies.js';
@@ -92,6 +93,7 @@ async function write(
     addCancels(commit, turns);
     addGroups(commit, fence, turns);
     addNotes(commit, turns);
+    addKeptStates(commit, turns);
     addOldSteps(commit, turns);
   }
   addParents(

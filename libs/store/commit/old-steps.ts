@@ -11,6 +11,7 @@ import { each, owner } from './turn-items.js';
 // end of a workflow its state, so for most steps there is nothing to look for.
 const MAY_HAVE: Record<OwnedTable, string> = {
   steps: `type = 'workflow'`,
+  snapshots: `type = 'workflow'`,
   inbox: `type = 'workflow' AND status <> 'completed'`,
   signals: `type = 'workflow'`,
   scheduled_queue: `type = 'workflow' AND status <> 'completed'`,

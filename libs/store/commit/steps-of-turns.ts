@@ -26,6 +26,8 @@ export function addEndedSteps(commit: CommitBuilder, workerId: string, turns: re
     [
       ...owner(commit, ended),
       ['integer', ended.map(({ item }) => item.call)],
+      ['integer', ended.map(({ item }) => item.startedTurn)],
+      ['integer', ended.map(({ item }) => item.consumedTurn)],
       ['text', ended.map(({ item }) => item.name)],
       ['text', ended.map(({ item }) => item.input ?? null)],
       ['text', ended.map(({ item }) => item.output ?? null)],
@@ -33,9 +35,9 @@ export function addEndedSteps(commit: CommitBuilder, workerId: string, turns: re
       ['text', ended.map(({ item }) => item.unusual ?? null), null],
     ],
     (unnest, worker) => `steps_ended AS (
-      INSERT INTO rhythm.steps (started_at, finished_at, call, bucket, execution_id, name, worker_id, input, output, unusual)
-      SELECT to_timestamp(d.started_at / 1000), ${CLOCK}, d.call, d.bucket, d.id, d.name, ${worker}, d.input, d.output, d.unusual::jsonb
-      FROM ${unnest} AS d(n, id, bucket, call, name, input, output, started_at, unusual) WHERE ${commit.ofWinner}
+      INSERT INTO rhythm.steps (started_at, finished_at, call, started_turn, consumed_turn, bucket, execution_id, name, worker_id, input, output, unusual)
+      SELECT to_timestamp(d.started_at / 1000), ${CLOCK}, d.call, d.started_turn, d.consumed_turn, d.bucket, d.id, d.name, ${worker}, d.input, d.output, d.unusual::jsonb
+      FROM ${unnest} AS d(n, id, bucket, call, started_turn, consumed_turn, name, input, output, started_at, unusual) WHERE ${commit.ofWinner}
     )`,
     [['text', workerId]],
   );

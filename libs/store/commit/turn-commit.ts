@@ -2,6 +2,7 @@
 
 import type { NewExecution } from '../new-execution.js';
 import type { PendingStep } from '../pending-steps.js';
+import type { KeptState } from './kept-states.js';
 import type { ParentCall } from './task-commit.js';
 
 /** A timer or timeout to be set. */
@@ -17,6 +18,9 @@ export interface NewTimer {
 /** A step without a row that ended in the turn that consumes its result. Payloads are JSON text. */
 export interface EndedStep {
   call: number;
+  /** The turns that started it and that consumed its result. */
+  startedTurn: number;
+  consumedTurn: number;
   name: string;
   input?: string;
   output?: string;
@@ -30,6 +34,8 @@ export interface TurnCommit {
   id: string;
   bucket: number;
   fence: number;
+  /** Its number, from 1; absent for what is not counted: a turn that failed, and what ends or puts off a run without one. */
+  turn?: number;
   status: 'suspended' | 'pending' | 'paused' | 'completed' | 'failed' | 'cancelled';
   output?: string;
   error?: string;
@@ -49,6 +55,8 @@ export interface TurnCommit {
       }
     | { action: 'keep'; calls: number }
     | { action: 'leave' | 'drop' };
+  /** The state is also kept for later. */
+  kept?: KeptState;
   /** The steps without rows that the run has after the turn (`pendingText`); absent: those it had before. */
   pending?: string | null;
   /** Steps without rows that ended with this turn. */
@@ -98,6 +106,7 @@ export function turnCommit(
     id: given.id,
     bucket: given.bucket,
     fence: given.fence,
+    turn: given.turn,
     status: given.status,
     output: given.output,
     error: given.error,
@@ -106,6 +115,7 @@ export function turnCommit(
     cancelled: given.cancelled,
     parent: given.parent,
     state: given.state,
+    kept: given.kept,
     pending: given.pending,
     endedSteps: given.endedSteps ?? NONE,
     cancelledSteps: given.cancelledSteps ?? NONE,

@@ -74,6 +74,7 @@ function addRows(commit: CommitBuilder, workerId: string, fence: number, turns: 
     ['text', turns.map(({ state }) => (state.action === 'store' ? state.snapshot : null))],
     ['text', turns.map(({ state }) => (state.action === 'store' ? (state.snapshotRef ?? null) : null)), null],
     ['integer', turns.map(({ state }) => (state.action === 'store' || state.action === 'keep' ? state.calls : 0))],
+    ['integer', turns.map(({ turn }) => turn ?? null)],
     // An empty text: they stay as they are.
     ['text', turns.map(({ pending }) => (pending === undefined ? '' : pending))],
     ['text', parents.map((parent) => parent?.id ?? null), null],
@@ -96,11 +97,11 @@ function addRows(commit: CommitBuilder, workerId: string, fence: number, turns: 
         worker_id = ${worker}, started_at = coalesce(e.started_at, to_timestamp(d.started_at / 1000)),
         snapshot = CASE d.state WHEN 'store' THEN d.snapshot WHEN 'drop' THEN NULL ELSE e.snapshot END,
         snapshot_ref = CASE d.state WHEN 'store' THEN d.snapshot_ref WHEN 'drop' THEN NULL ELSE e.snapshot_ref END,
-        calls = CASE WHEN d.state IN ('store', 'keep') THEN d.calls ELSE e.calls END,
+        calls = CASE WHEN d.state IN ('store', 'keep') THEN d.calls ELSE e.calls END, turns = coalesce(d.turn, e.turns),
         pending = CASE d.pending WHEN '' THEN e.pending ELSE d.pending END,
         finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
         cancelled_at = CASE WHEN d.cancelled THEN coalesce(e.cancelled_at, ${CLOCK}) ELSE e.cancelled_at END
-      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, state, snapshot, snapshot_ref, calls, pending, parent_id, parent_bucket, needs${unread ? ', known' : ''})
+      FROM ${unnest} AS d(n, id, bucket, fence, status, output, error, verbatim, note, started_at, cancelled, state, snapshot, snapshot_ref, calls, turn, pending, parent_id, parent_bucket, needs${unread ? ', known' : ''})
       WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
         ${fused ? `AND (d.needs IS NULL OR ${commit.won('lost_tasks', 'd.needs')})` : ''}
         ${unread ? `AND (d.known IS NULL OR (${NOTHING_UNREAD}))` : ''}

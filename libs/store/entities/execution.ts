@@ -97,9 +97,13 @@ export class ExecutionEntity {
   @Column({ name: 'finished_at', type: 'timestamptz', nullable: true })
   finishedAt!: Date | null;
 
-  /** Of a workflow: the highest durable call ever numbered, those of failed turns included. */
-  @Column({ type: 'integer', default: 0 })
-  calls!: number;
+  /** Of a workflow: the highest durable call ever numbered, those of failed turns included; null before its first turn. */
+  @Column({ type: 'integer', nullable: true })
+  calls!: number | null;
+
+  /** Of a workflow: how many turns it has taken, without one that failed; null before the first. */
+  @Column({ type: 'integer', nullable: true })
+  turns!: number | null;
 
   /** The state of its virtual machine between two turns, as JSON text: a cast to json would cost 1.5 µs per step. Null when it is stored outside the row, before the first turn, and after the end. */
   @Column({ type: 'text', nullable: true })

@@ -5,6 +5,7 @@ import { CompletionTokenEntity } from './completion-token.js';
 import { ExecutionEntity } from './execution.js';
 import { HistoryEntity } from './history.js';
 import { InboxEntity } from './inbox.js';
+import { KeptSnapshotEntity } from './kept-snapshot.js';
 import { MarkedExecutionEntity } from './marked-execution.js';
 import { ResumeGroupEntity } from './resume-group.js';
 import { ScheduledQueueEntity } from './scheduled-queue.js';
@@ -20,6 +21,7 @@ import { WorkflowProgramEntity } from './workflow-program.js';
 export const entities = [
   ExecutionEntity,
   StepEntity,
+  KeptSnapshotEntity,
   WorkQueueEntity,
   ScheduledQueueEntity,
   InboxEntity,

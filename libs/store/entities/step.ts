@@ -13,6 +13,13 @@ export class StepEntity {
   @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'steps_pkey' })
   call!: number;
 
+  /** The turns of the run that started it and that consumed its result. */
+  @Column({ name: 'started_turn', type: 'integer' })
+  startedTurn!: number;
+
+  @Column({ name: 'consumed_turn', type: 'integer' })
+  consumedTurn!: number;
+
   /** The task. */
   @Column({ type: 'text' })
   name!: string;

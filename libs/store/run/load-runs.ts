@@ -12,6 +12,8 @@ export interface LoadedRun {
   snapshotRef: string | null;
   /** The highest durable call ever numbered. */
   calls: number;
+  /** How many turns it has taken. */
+  turns: number;
   /** The steps that workers run without rows of their own, as JSON text. */
   pending: string | null;
   /** JSON text of the inputs, only when there is no snapshot. */
@@ -37,7 +39,7 @@ export interface StoredEvent {
 
 const CONTEXTS = sql(
   'load_contexts',
-  `SELECT e.id, e.snapshot, e.snapshot_ref AS "snapshotRef", e.calls, e.pending,
+  `SELECT e.id, e.snapshot, e.snapshot_ref AS "snapshotRef", coalesce(e.calls, 0) AS calls, coalesce(e.turns, 0) AS turns, e.pending,
     CASE WHEN e.snapshot IS NULL AND e.snapshot_ref IS NULL THEN ${jsonText('inputs')} END AS input,
     (SELECT sum(g.remaining)::integer FROM rhythm.resume_groups g WHERE g.execution_id = e.id AND g.bucket = e.bucket) AS remaining,
     (e.status = 'pending' AND e.options ?| '{delayMs,runAt}'::text[] AND EXISTS (SELECT 1 FROM rhythm.scheduled_queue s

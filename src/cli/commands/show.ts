@@ -13,10 +13,13 @@ import { showTree } from '../show-tree.js';
 import { cutPainted, visible } from '../table.js';
 import { WATCH, watching } from '../watch.js';
 
+const MOST_TURNS = 2_147_483_647;
+
 interface ShowFlags {
   source?: boolean;
   events: string;
   watch?: string | boolean;
+  turn?: string;
 }
 
 interface ExecutionDetails {
@@ -34,6 +37,7 @@ export const showCommand: CliCommand = (program, context) => {
     .argument('<id>', 'the execution')
     .option('--source', 'show the whole source, however long it is')
     .option('--events <n>', 'timeline entries to show, at most 10000', '30')
+    .option('--turn <n>', 'show the state that it kept after this turn (history.snapshots) instead of the present one')
     .option(...WATCH)
     .addHelpText(
       'after',
@@ -46,9 +50,10 @@ export const showCommand: CliCommand = (program, context) => {
     .action(
       context.action((id: string, flags: ShowFlags) => {
         const limit = readInteger(flags.events, '--events', 1, 10_000);
+        const turn = flags.turn === undefined ? undefined : readInteger(flags.turn, '--turn', 1, MOST_TURNS);
         return context.withServices(async (services) => {
           await watching(context, flags.watch, async () => {
-            const details = await read(services, id, limit);
+            const details = await read(services, id, limit, turn);
             context.report(details, () => print(details, flags, context));
             return details.execution.finishedAt !== null;
           });
@@ -58,10 +63,15 @@ export const showCommand: CliCommand = (program, context) => {
     );
 };
 
-async function read({ executions, definitions }: CliServices, id: string, limit: number): Promise<ExecutionDetails> {
+async function read(
+  { executions, definitions }: CliServices,
+  id: string,
+  limit: number,
+  turn: number | undefined,
+): Promise<ExecutionDetails> {
   const execution = await executions.get(id);
   const [{ text: _, ...inspection }, history, tree] = await Promise.all([
-    executions.inspect(id),
+    executions.inspect(id, { turn }),
     executions.history(id, { limit }),
     executions.tree(id),
   ]);
@@ -79,7 +89,7 @@ function print(details: ExecutionDetails, flags: ShowFlags, context: CliContext)
   };
   const { execution, inspection, source, tree } = details;
   context.print(heading(details, context).join('\n'));
-  section('Waits for', waits(details));
+  section(inspection.turn === null ? 'Waits for' : `Waited for after turn ${inspection.turn}`, waits(details));
   section('State', inspection.unreadable === null ? [] : [visible(inspection.unreadable)]);
   section('Error', errorLines(execution));
   if (source !== null) {
@@ -120,12 +130,17 @@ function heading({ execution: run, inspection }: ExecutionDetails, { terminal }:
 }
 
 function waits({ execution, inspection }: ExecutionDetails): string[] {
-  if (execution.finishedAt) return [];
+  if (execution.finishedAt && inspection.turn === null) return [];
   return inspection.branches.map(({ waitsFor, calls }) => {
     const timer = inspection.timers.find(({ call }) => calls.includes(call));
     const due = timer ? new Date(timer.dueAt) : undefined;
-    return `${visible(waitsFor)}${due ? `, until ${due.toISOString()} (in ${span(due.getTime() - Date.now())})` : ''}`;
+    return `${visible(waitsFor)}${due ? until(due, inspection.turn) : ''}`;
   });
+}
+
+function until(due: Date, turn: number | null): string {
+  const left = turn === null ? ` (in ${span(due.getTime() - Date.now())})` : '';
+  return `, until ${due.toISOString()}${left}`;
 }
 
 function errorLines({ error }: Execution): string[] {
@@ -140,9 +155,9 @@ function errorLines({ error }: Execution): string[] {
 
 // Where it failed; for an error without a flow stack (a task's), the await from which a retry continues; otherwise where it waits.
 function places({ execution, inspection }: ExecutionDetails): Place[] {
-  const failed = execution.status === 'failed' ? placeOfError(execution.error?.stack) : undefined;
+  const failed = execution.status === 'failed' && inspection.turn === null ? placeOfError(execution.error?.stack) : undefined;
   if (failed) return [failed];
-  return execution.finishedAt && execution.status !== 'failed'
+  return execution.finishedAt && execution.status !== 'failed' && inspection.turn === null
     ? []
     : inspection.branches.flatMap(({ stack }) => stack.map(({ line, column }) => ({ line, column })));
 }
