@@ -21,6 +21,9 @@ interface Waiting {
 // database does not wait for Node to read the last reply: drain of noop tasks 57k → 63k per second, steps 18.0k → 19.6k.
 const IN_FLIGHT = 2;
 const SECOND_GROUP = 100;
+// So many are sent at once, without waiting for what else finishes in the same moment: the database writes them while Node runs the turns
+// of the others. Before, 500 runs in flight were one group, and Node and the database waited for each other (steps 31.0k → 34.0k).
+const FULL_GROUP = 128;
 // The longest wait between two tries of a work that the server does not accept.
 const LONGEST_RETRY_MS = 10_000;
 
@@ -28,6 +31,8 @@ const LONGEST_RETRY_MS = 10_000;
 export class Committer {
   private waiting: Waiting[] = [];
   private inFlight = 0;
+  /** A group is to be written after whatever finishes in this moment. */
+  private gathering = false;
   private idle: (() => void)[] = [];
   private stopped = false;
   /** Works that the server does not accept, and that are tried by themselves. */
@@ -62,18 +67,22 @@ export class Committer {
   submit(work: FinishedWork): Promise<CommitResult> {
     return new Promise((resolve) => {
       this.waiting.push({ work, resolve });
-      if (this.isWorthCommit(this.inFlight)) void this.run();
+      const isFull = this.waiting.length >= FULL_GROUP;
+      if (!this.isWorthCommit(this.inFlight) || (this.gathering && !isFull)) return;
+      // What is held may finish in the same moment.
+      if (!isFull && this.held.size > this.waiting.length) void this.gather();
+      else void this.run();
     });
   }
 
   /** Deletes the rows of claims whose items have all been written or given back. */
   deleteSpentClaims(): void {
-    if (this.inFlight === 0 && this.hasSpent) void this.run();
+    if (this.inFlight === 0 && !this.gathering && this.hasSpent) void this.gather();
   }
 
   /** Resolves when nothing waits any more, or after this long: the database may be away. */
   async drained(withinMs: number): Promise<void> {
-    if (this.inFlight + this.refused === 0) return;
+    if (this.isIdle) return;
     await within(new Promise<void>((resolve) => this.idle.push(resolve)), withinMs, this.parts.runtime);
   }
 
@@ -83,10 +92,15 @@ export class Committer {
     this.writer.stop();
   }
 
+  private async gather(): Promise<void> {
+    this.gathering = true;
+    await nextTick(this.parts.runtime);
+    this.gathering = false;
+    await this.run();
+  }
+
   private async run(): Promise<void> {
     this.inFlight++;
-    // Whatever finishes in the same moment joins the first group, if there is anything left that could.
-    if (this.held.size > this.waiting.length) await nextTick(this.parts.runtime);
     for (;;) {
       const others = this.inFlight - 1;
       if (this.isWorthCommit(others)) {
@@ -105,8 +119,12 @@ export class Committer {
     return !this.stopped && this.held.hasSpent;
   }
 
+  private get isIdle(): boolean {
+    return this.inFlight + this.refused === 0 && !this.gathering;
+  }
+
   private resolveIdle(): void {
-    if (this.inFlight + this.refused > 0) return;
+    if (!this.isIdle) return;
     for (const resolve of this.idle.splice(0)) resolve();
   }
 

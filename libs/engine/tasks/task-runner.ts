@@ -51,10 +51,9 @@ export class TaskRunner {
   // What is returned may be a promise, as what the task returns may be.
   private call(task: RunnableTask, attempt: Attempt, committed: { done: boolean }): unknown {
     const { item } = attempt;
-    const callTask = (manager?: unknown) => task.run(parse(item.input), attempt.context(manager));
     const returned = task.policy.transactional
-      ? transactionally(this.parts, item, async (manager) => callTask(manager), committed)
-      : callTask();
+      ? transactionally(this.parts, item, async (manager) => callTask(task, attempt, manager), committed)
+      : callTask(task, attempt, undefined);
     return attempt.handOver || isThenable(returned) ? settled(returned, attempt) : returned;
   }
 
@@ -77,6 +76,10 @@ export class TaskRunner {
       return nextDelay({ ...policy, retryOn: undefined }, attempts, undefined, runtime.random);
     }
   }
+}
+
+function callTask(task: RunnableTask, attempt: Attempt, manager: unknown): unknown {
+  return task.run(parse(attempt.item.input), attempt.context(manager));
 }
 
 async function settled(returned: unknown, attempt: Attempt): Promise<unknown> {

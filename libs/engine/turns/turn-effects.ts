@@ -38,6 +38,9 @@ export function effectRows(
   failing: boolean,
   runtime: Runtime,
 ): EffectRows {
+  const [only] = effects;
+  // The usual turn asks for one task.
+  if (effects.length === 1 && only.kind === 'task') return { ...NO_ROWS, children: [taskOf(run, only, tasks)], lastCall: only.id };
   const children: NewExecution[] = [];
   const timers: NewTimer[] = [];
   const withdrawn: number[] = [];
@@ -82,6 +85,9 @@ export function effectRows(
     ? { children, timers: [], withdrawn: [], cancels, logs, replies: [], lastCall }
     : { children, timers, withdrawn, cancels, logs, replies, lastCall };
 }
+
+const NONE: readonly never[] = Object.freeze([]);
+const NO_ROWS: EffectRows = { children: NONE, timers: NONE, withdrawn: NONE, cancels: NONE, logs: NONE, replies: NONE, lastCall: 0 };
 
 function taskOf(run: { id: string }, effect: Extract<Effect, { kind: 'task' }>, tasks: TaskSource): NewExecution {
   const declared = tasks.get(effect.name)?.policy;

@@ -141,8 +141,7 @@ export class TurnBasis {
     commit.replies = rows.replies;
     commit.cancelled = cancelling;
     commit.cascade = cancelling;
-    const stepCancels = turn.events.filter((event) => event.kind === 'cancel-step').map((event) => event.call);
-    if (stepCancels.length > 0) commit.cancels = [...commit.cancels, ...stepCancels];
+    if (turn.events.some(isStepCancel)) commit.cancels = [...commit.cancels, ...turn.events.filter(isStepCancel).map(({ call }) => call)];
     if (this.pending.length > 0) this.cancelSteps(cancelling ? undefined : commit.cancels);
     const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
@@ -203,7 +202,7 @@ export class TurnBasis {
     const { item, commit, cached } = this;
     const { result, snapshot, snapshotRef } = turn;
     const { taken, left } = sortSignals(turn.signals, result.consumedSignals);
-    commit.events = inbox.map((event) => event.seq).filter((seq) => seq !== IN_MEMORY);
+    commit.events = storedOf(inbox);
     commit.signals = taken;
     commit.groups = groups;
     commit.error = cancelErrorIn(turn);
@@ -270,6 +269,14 @@ export class TurnBasis {
   }
 }
 
+const isStepCancel = ({ kind }: StoredEvent) => kind === 'cancel-step';
+
+function storedOf(events: readonly StoredEvent[]): readonly number[] {
+  if (events.every(({ seq }) => seq === IN_MEMORY)) return NONE;
+  return events.flatMap(({ seq }) => (seq === IN_MEMORY ? NONE : [seq]));
+}
+
+const NONE: readonly number[] = [];
 const NO_STEPS: readonly PendingStep[] = [];
 
 // Only in the turn that applies the cancel.

@@ -25,8 +25,16 @@ export function writePayload(vm: Machine, value: Value, what: string, maxLength:
   return new Writer(vm, what, maxLength).write(value, 0);
 }
 
+// Most payloads are flat: a list of what is being written is searched faster than a set is made.
+const SEARCHED = 16;
+
+// A key that is written as it is: what JSON escapes is not among these characters.
+const PLAIN_KEY = /^[\w-]{1,40}$/;
+
 class Writer {
-  private readonly open = new Set<HeapObject>();
+  /** The objects that are being written, outermost first, and deep down all of them once more. */
+  private readonly open: HeapObject[] = [];
+  private openDeep: Set<HeapObject> | undefined;
   /** Keys and indices that lead to the value being written; used only to report where something is wrong. */
   private readonly path: (string | number)[] = [];
   constructor(
@@ -62,7 +70,7 @@ class Writer {
     }
     if (value === null || typeof value === 'boolean') return this.take(String(value));
     if (value === undefined) return this.take('null');
-    if (this.open.has(value)) throw this.refuse('a cycle');
+    if (this.isOpen(value)) throw this.refuse('a cycle');
     if (depth > MAX_DEPTH) throw this.vm.error('RangeError', `${this.what} is nested too deeply`);
     this.refuseOwnForm(value);
     if (value instanceof DateObject)
@@ -71,10 +79,18 @@ class Writer {
     if (value instanceof SetObject) throw this.refuse('a Set', 'Use [...set].');
     if (value instanceof PromiseObject) throw this.refuse('a promise', 'Write await before it.');
     if (isCallable(value)) throw this.refuse('a function');
-    this.open.add(value);
+    this.open.push(value);
+    this.openDeep?.add(value);
     const text = value instanceof ArrayObject ? this.list(value, depth) : this.object(value, depth);
-    this.open.delete(value);
+    this.openDeep?.delete(value);
+    this.open.pop();
     return text;
+  }
+
+  private isOpen(value: HeapObject): boolean {
+    if (this.open.length < SEARCHED) return this.open.includes(value);
+    this.openDeep ??= new Set(this.open);
+    return this.openDeep.has(value);
   }
 
   /** Methods that `JSON.stringify` would call on an array or a Date (a function elsewhere is refused as such): no flow code runs here. */
@@ -104,10 +120,16 @@ class Writer {
       const value = props[key];
       if (value === undefined) continue;
       this.path.push(key);
-      parts.push(`${this.string(key)}:${this.write(value, depth + 1)}`);
+      parts.push(`${this.key(key)}:${this.write(value, depth + 1)}`);
       this.path.pop();
     }
     return `{${parts.join(',')}}`;
+  }
+
+  private key(key: string): string {
+    if (!PLAIN_KEY.test(key)) return this.string(key);
+    this.vm.chargeString(key.length);
+    return this.take(`"${key}"`);
   }
 
   private refuse(found: string, advice = ''): Error {

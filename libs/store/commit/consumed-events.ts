@@ -3,13 +3,14 @@
 import { CLOCK } from '../clock.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
-import { owner } from './turn-items.js';
+import { each, type Owned, owner } from './turn-items.js';
+
+const NONE: readonly number[] = [];
 
 /** Deletes exactly the events that were consumed: another may have come meanwhile, and has a wake of its own. */
 export function addConsumed(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
-  const of = (pick: (turn: TurnCommit) => readonly number[]) =>
-    turns.flatMap((turn, n) => (turn.state.action === 'drop' ? [] : pick(turn).map((seq) => ({ turn, n, seq }))));
-  const columns = (items: ReturnType<typeof of>) => [...owner(commit, items), ['bigint', items.map(({ seq }) => seq)]] as const;
+  const of = (pick: (turn: TurnCommit) => readonly number[]) => each(turns, (turn) => (turn.state.action === 'drop' ? NONE : pick(turn)));
+  const columns = (items: readonly Owned<number>[]) => [...owner(commit, items), ['bigint', items.map(({ item }) => item)]] as const;
   const events = of((turn) => turn.events);
   if (events.length > 0) {
     commit.add(

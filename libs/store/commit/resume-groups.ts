@@ -3,7 +3,9 @@
 import { wake } from '../work-queue.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
-import { owner } from './turn-items.js';
+import { each, owner } from './turn-items.js';
+
+const NONE: readonly never[] = [];
 
 // Members of groups beyond this number wake their run one by one: correct, only less frugal.
 const MOST_GROUPS = 1_000;
@@ -14,7 +16,7 @@ const MOST_GROUPS = 1_000;
  * here), and the run is woken once more.
  */
 export function addGroups(commit: CommitBuilder, fence: number, turns: readonly TurnCommit[]): void {
-  const had = turns.map((turn, n) => ({ turn, n, item: turn.remaining })).filter(({ item }) => item !== undefined);
+  const had = each(turns, ({ remaining }) => (remaining === undefined ? NONE : [remaining]));
   if (had.length > 0) {
     commit.add(
       'old-groups',
@@ -30,8 +32,8 @@ export function addGroups(commit: CommitBuilder, fence: number, turns: readonly 
       )`,
     );
   }
+  if (turns.every(({ groups: asked }) => asked.length === 0)) return;
   const groups = turns.flatMap((turn, n) => turn.groups.slice(0, MOST_GROUPS).map((item, number) => ({ turn, n, item, number })));
-  if (groups.length === 0) return;
   commit.add(
     'groups',
     [
