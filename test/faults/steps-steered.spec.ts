@@ -75,6 +75,32 @@ describe('a step in place', () => {
     await nothingIsLeft(harness);
   });
 
+  it('is not run once more before it is paused', async () => {
+    const tasks = new HeldTasks();
+    const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: tasks.hold, quick: () => 1 } });
+    await harness.engine();
+    const id = await harness.start('f');
+    await tasks.began(`${id}:1`);
+    expect(await inPlace(harness, id)).toBe(1);
+    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_requeue_step_ids', 'after');
+    stores.push(gate.store);
+    gate.arm();
+    const pausing = pauseExecutions(gate.store.db, [`${id}:1`]);
+    await gate.stopped();
+    // What is queued later is run: the step would have been.
+    await harness.ended(await harness.start('quick'));
+    gate.goOn();
+    expect(await pausing).toEqual([`${id}:1`]);
+    expect(tasks.begun).toEqual([`${id}:1`]);
+    await resumeExecutions(harness.store.db, [`${id}:1`]);
+    harness.store.hints.hint('work', 'default');
+    await tasks.began(`${id}:1`, 2);
+    tasks.end(`${id}:1`, 'dropped');
+    tasks.end(`${id}:1`, 'held');
+    expect((await harness.ended(id)).value).toBe('held');
+    await nothingIsLeft(harness);
+  });
+
   it('is not left without its run when it gets a row while the run is removed', async () => {
     const tasks = new HeldTasks();
     const harness = await kit.open({ flows: { f: LEAVES }, tasks: { hold: tasks.hold, quick: () => 1 } });

@@ -77,20 +77,23 @@ export class StepRows {
     if (!items.some(isStep)) return;
     // A step whose row is being written is given back like other tasks once it has it.
     await this.writing;
-    const steps = items.filter(isStep);
-    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) if (isStep(item)) this.end(item);
+    await this.giveBackSteps(items.filter(isStep));
   }
 
-  /** The same for one step, once it does not get a row any more. */
+  /** The same for one step. While its run is locked it does not get a row; the rows of others are not waited for. */
   async giveBackOne(item: StepItem): Promise<void> {
     const run = this.steps.runOf(item);
     const wait = run.lock();
     if (wait) await wait;
     try {
-      await this.giveBack([item]);
+      await this.giveBackSteps([item].filter(isStep));
     } finally {
       run.unlock();
     }
+  }
+
+  private async giveBackSteps(steps: readonly StepItem[]): Promise<void> {
+    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) if (isStep(item)) this.end(item);
   }
 
   /**
