@@ -52,13 +52,15 @@ export async function requestCancel(db: Runner, ids: readonly string[], reason?:
   for (const { id, status, queue } of found) outcomes.set(id, { status, queue });
   // A run that has ended or is paused reads no events, so its steps get rows. Others may have got one since the first statement.
   const left = found.filter(({ isLeft }) => isLeft).map(({ id }) => id);
-  const cancelled = new Set(left.length > 0 ? await cancelStepIds(db, left, payload) : NONE);
+  const cancelled = new Set<string>();
+  for (const { id, queue } of left.length > 0 ? await cancelStepIds(db, left, payload) : []) {
+    cancelled.add(id);
+    outcomes.set(id, { status: 'running', queue });
+  }
   const missing = steps.filter((id) => !outcomes.has(id) || (left.includes(id) && !cancelled.has(id)));
   for (const [id, outcome] of missing.length > 0 ? await cancelRows(db, missing, payload) : []) outcomes.set(id, outcome);
   return outcomes;
 }
-
-const NONE: readonly string[] = [];
 
 /** What an execution was when it was asked to cancel. */
 export interface CancelOutcome {

@@ -68,7 +68,7 @@ const CANCEL_IDS = sql(
     INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
     SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, $6::json FROM given WHERE id = ANY($1::text[])
   ), woken AS (${wake('given', '')})
-  SELECT id FROM given`,
+  SELECT id, queue FROM given`,
 );
 
 // Those of a live worker that it does not have: the reply to the commit that made them was lost. A locked run is left for the next
@@ -136,10 +136,10 @@ export async function requeueStepIds(db: Runner, ids: readonly string[]): Promis
 
 /**
  * Gives the steps among these ids that have no rows rows with a cancel request, in one statement: no worker may run them in between.
- * Returns their ids.
+ * Returns their ids and queues.
  */
-export async function cancelStepIds(db: Runner, ids: readonly string[], payload: string | null): Promise<string[]> {
-  return (await db.rows<{ id: string }>(CANCEL_IDS, [...idColumns(ids), newFence(), payload])).map(({ id }) => id);
+export async function cancelStepIds(db: Runner, ids: readonly string[], payload: string | null): Promise<{ id: string; queue: string }[]> {
+  return db.rows(CANCEL_IDS, [...idColumns(ids), newFence(), payload]);
 }
 
 /**
