@@ -115,6 +115,6 @@ export { markStarted } from './run/mark-started.js';
 export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
 export { readCalls, readKeptRefs, type StoredCall } from './run/read-calls.js';
-export { type PromotedStep, promoteSteps, requeueSteps, requeueUnknownSteps, type StepOfRun } from './run/take-steps.js';
+export { type PromotedStep, promoteSteps, requeueSteps, requeueUnknownSteps, type StepOfRun, stepsStillThere } from './run/take-steps.js';
 export { reportProgress } from './run/task-progress.js';
 export { Store, type StoreOptions } from './store.js';

@@ -83,7 +83,8 @@ const STEP_COLUMNS = 'fence, created_at, id, bucket, type, target_name, queue, p
 /**
  * CTEs that give steps rows of their own: `given` has what was inserted, at the new fence. `runs` selects the runs (`id`, `bucket`),
  * `isTaken` is a condition on a `step`. The fence of the run is replaced with its column, or a turn that was computed before
- * would write the old column back. A run that another transaction has locked is waited for, or skipped.
+ * would write the old column back. A run that another transaction has locked is waited for, or skipped. They are locked in the order in
+ * which commits lock theirs, so that the two rarely deadlock.
  */
 export function takeSteps(
   runs: string,
@@ -92,7 +93,7 @@ export function takeSteps(
 ): string {
   return `locked AS MATERIALIZED (
     SELECT e.id, e.bucket, e.fence, e.pending FROM (${runs}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket
-    WHERE e.pending IS NOT NULL FOR NO KEY UPDATE OF e${skipLocked ? ' SKIP LOCKED' : ''}
+    WHERE e.pending IS NOT NULL ORDER BY e.bucket, e.id FOR NO KEY UPDATE OF e${skipLocked ? ' SKIP LOCKED' : ''}
   ), listed AS MATERIALIZED (
     SELECT l.id, l.bucket, l.fence, s.step, s.n, (${isTaken}) AS taken
     FROM locked l, json_array_elements(l.pending::json) WITH ORDINALITY AS s(step, n)

@@ -54,6 +54,33 @@ describe('the history of a run', () => {
     expect(notes.filter(({ kind }) => kind === 'signal-sent')).toHaveLength(3);
   });
 
+  it('shows steps in place after the start of their run, and one after the other', async () => {
+    const harness = await kit.open({
+      flows: { f: `for (let n = 0; n < 3; n++) await Task.run('t');` },
+      tasks: { t: () => new Promise((resolve) => setImmediate(resolve)) },
+    });
+    await harness.engine();
+    const expected = [
+      'created',
+      'started',
+      ...[1, 2, 3].flatMap((n) => ['created', 'started', 'completed'].map((kind) => `step-${kind} ${n}`)),
+    ];
+    let runs = 0;
+    for (let n = 0; n < 40; n++) {
+      const id = await harness.start('f');
+      await harness.ended(id);
+      // While a claim is in flight its slots are not free, and a step goes through the queue.
+      if ((await harness.count('steps', `execution_id = '${id}'`)) < 3) continue;
+      runs++;
+      const entries = await readHistory(harness.store.db, id);
+      expect(entries.map(({ kind, executionId }) => `${kind} ${executionId.slice(id.length + 1)}`.trim())).toEqual([
+        ...expected,
+        'completed',
+      ]);
+    }
+    expect(runs).toBeGreaterThan(20);
+  });
+
   it('shows a signal that no wait has taken yet', async () => {
     const harness = await kit.open({ flows: { f: `await Signal.when('other');` } });
     await harness.engine();

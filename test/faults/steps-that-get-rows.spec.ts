@@ -1,7 +1,7 @@
 // Steps in place that are taken out of the row of their run while they end, or that get a row just then.
 
 import { describe, expect, it } from '@jest/globals';
-import { getExecutions, newId, pauseExecutions, readTree, sendSignals, sql } from '../../libs/store/index.js';
+import { getExecutions, newId, pauseExecutions, readTree, Store, sendSignals, sql } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Handler } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
@@ -25,6 +25,35 @@ describe('steps that get rows', () => {
     });
     await harness.engine();
     expect((await harness.ended(await harness.start('f'))).value).toBe('done');
+  });
+
+  it('are written at the fence of their row when they end in the moment in which they get it', async () => {
+    let end = (_: string) => {};
+    let ends = 0;
+    const store = await Store.open({
+      url: kit.url,
+      schema: kit.schema,
+      intercept: async (name, run) => {
+        const reply = await run();
+        if (name === 'rhythm_promote_steps') {
+          ends++;
+          end('ended');
+        }
+        return reply;
+      },
+    });
+    const report: Handler = (_input, context) => {
+      void context.heartbeat(1);
+      return new Promise((resolve) => {
+        end = resolve;
+      });
+    };
+    const harness = await kit.open({ flows: { f: `return await Task.run('report');` }, tasks: { report } });
+    const engine = await harness.engine({}, store);
+    expect((await harness.ended(await harness.start('f'))).value).toBe('ended');
+    expect(ends).toBe(1);
+    await engine.stop();
+    await store.close();
   });
 
   it('are there once when their run cancels them and they end', async () => {

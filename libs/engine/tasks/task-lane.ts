@@ -128,7 +128,8 @@ export class TaskLane {
 
   // The end of an attempt. That of a step in place is written with the turn that consumes it, or once the step has a row.
   private write(item: HeldItem, task: TaskCommit): void {
-    if (!isStep(item)) return void this.writeRow(item, task);
+    // It may have got its row, and a fence, since the end of the attempt.
+    if (!isStep(item)) return void this.writeRow(item, task.fence === item.fence ? task : { ...task, fence: item.fence });
     this.stepEnds.settle(item, task, (hasRow, toRun) => {
       this.runClaimedAtOnce(toRun);
       if (hasRow) void this.writeRow(item, { ...task, fence: item.fence });

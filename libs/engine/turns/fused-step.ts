@@ -99,14 +99,16 @@ export class FusedStep {
   // The steps leave the row of their run, and their results are written with the turn, unless the run does not keep them.
   private endSteps(outcome: TurnOutcome | undefined, ends: readonly StepEnd[]): TurnOutcome | undefined {
     if (!outcome) return undefined;
-    const { commit, keep } = outcome;
+    const { commit, keep, run } = outcome;
+    // When the turn began.
+    const finishedAt = run?.claimedAt ?? this.clock.now();
     const keepsNone = this.parts.options.maxSteps === 0;
     const isOld = (call: number) => keepsNone || commit.oldSteps.includes(call);
     const hasEnded = (call: number) => ends.some(({ item }) => item.step.call === call);
     // A turn that fails is not fused, and every other one counts.
     const turn = commit.turn as number;
     const kept: EndedStep[] = [];
-    for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task, turn));
+    for (const { item, task } of ends) if (!isOld(item.step.call)) kept.push(endedStep(item, task, turn, finishedAt));
     commit.endedSteps = kept;
     // One that its own turn cancels has ended before.
     if (commit.cancelledSteps.length > 0) commit.cancelledSteps = commit.cancelledSteps.filter(({ call }) => !hasEnded(call));
@@ -124,9 +126,9 @@ function eventOf(runId: string, call: number, { status, output, error }: TaskCom
   return { executionId: runId, seq: IN_MEMORY, kind, call, name: null, payload: (kind === 'completed' ? output : error) ?? null };
 }
 
-function endedStep({ step }: StepItem, { output }: TaskCommit, consumedTurn: number): EndedStep {
+function endedStep({ step }: StepItem, { output }: TaskCommit, consumedTurn: number, finishedAt: number): EndedStep {
   const { call, turn: startedTurn, name, input, startedAt, queue, priority, options } = step;
   const isUsual = options === undefined && priority === undefined && queue === 'default';
   const unusual = isUsual ? undefined : JSON.stringify({ queue, priority, options });
-  return { call, startedTurn, consumedTurn, name, input, output, startedAt, unusual };
+  return { call, startedTurn, consumedTurn, name, input, output, startedAt, finishedAt, unusual };
 }

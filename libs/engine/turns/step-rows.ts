@@ -1,6 +1,6 @@
 // Gives steps in place rows of their own: those that need one midway, and those that this worker does not run to their end.
 
-import { promoteSteps, type Runner, requeueSteps, requeueUnknownSteps, type StepOfRun } from '../../store/index.js';
+import { promoteSteps, type Runner, requeueSteps, requeueUnknownSteps, type StepOfRun, stepsStillThere } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
@@ -13,10 +13,17 @@ import type { VmCache } from './vm-cache.js';
 // A step that runs for longer than this gets a row: others see it, and a turn elsewhere cannot cut it off from its result.
 const LONGEST_MS = 1_000;
 const RETRY_MS = 200;
+// Between two tries for steps of runs whose rows are locked, mostly by a commit.
+const LOCKED_MS = 20;
 const MOST_AT_ONCE = 500;
 
+interface Waiting {
+  item: StepItem;
+  resolve(hasRow: boolean): void;
+}
+
 export class StepRows {
-  private waiting: { item: StepItem; resolve(hasRow: boolean): void }[] = [];
+  private waiting: Waiting[] = [];
   private isWriting = false;
   /** The rows that are being written. */
   private writing: Promise<void> = Promise.resolve();
@@ -70,20 +77,23 @@ export class StepRows {
     if (!items.some(isStep)) return;
     // A step whose row is being written is given back like other tasks once it has it.
     await this.writing;
-    const steps = items.filter(isStep);
-    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) if (isStep(item)) this.end(item);
+    await this.giveBackSteps(items.filter(isStep));
   }
 
-  /** The same for one step, once it does not get a row any more. */
+  /** The same for one step. While its run is locked it does not get a row; the rows of others are not waited for. */
   async giveBackOne(item: StepItem): Promise<void> {
     const run = this.steps.runOf(item);
     const wait = run.lock();
     if (wait) await wait;
     try {
-      await this.giveBack([item]);
+      await this.giveBackSteps([item].filter(isStep));
     } finally {
       run.unlock();
     }
+  }
+
+  private async giveBackSteps(steps: readonly StepItem[]): Promise<void> {
+    if (await this.requeue(steps.map(stepOfRun))) for (const item of steps) if (isStep(item)) this.end(item);
   }
 
   /**
@@ -132,8 +142,9 @@ export class StepRows {
       const claimId = runtime.newId();
       this.held.expectClaim(claimId);
       try {
-        await this.writeRows(batch, claimId);
-        this.waiting.splice(0, batch.length);
+        const locked = await this.writeRows(batch, claimId);
+        this.waiting = [...this.waiting.slice(batch.length), ...locked];
+        if (locked.length > 0 && locked.length === this.waiting.length) await sleep(runtime, LOCKED_MS);
       } catch (error) {
         // If it was written, the heartbeat loop finds the claim and gives the steps back.
         this.held.forgetClaim(claimId);
@@ -145,20 +156,40 @@ export class StepRows {
     this.isWriting = false;
   }
 
-  private async writeRows(batch: typeof this.waiting, claimId: string): Promise<void> {
+  // Returns those whose run is locked.
+  private async writeRows(batch: readonly Waiting[], claimId: string): Promise<Waiting[]> {
     const { store, workerId, runtime } = this.parts;
     const fence = runtime.newFence();
     const steps = batch.map(({ item }) => stepOfRun(item));
     const promoted = await promoteSteps(store.db, workerId, claimId, steps, fence);
     const runFences = new Map(promoted.map(({ id, runFence }) => [id, runFence]));
     this.held.openClaim(claimId, promoted.length);
-    for (const { item, resolve } of batch) {
-      const runFence = runFences.get(item.id);
-      if (runFence === undefined) this.lost(item);
-      else this.promoted(item, claimId, fence, runFence);
-      resolve(runFence !== undefined);
+    const missing: Waiting[] = [];
+    for (const each of batch) {
+      const runFence = runFences.get(each.item.id);
+      if (runFence === undefined) missing.push(each);
+      else {
+        this.promoted(each.item, claimId, fence, runFence);
+        each.resolve(true);
+      }
     }
+    const locked = missing.length > 0 ? await this.lockedOf(missing) : missing;
     this.committer.deleteSpentClaims();
+    return locked;
+  }
+
+  // The others are lost. Nothing is known of any of them while the database does not reply.
+  private async lockedOf(missing: Waiting[]): Promise<Waiting[]> {
+    const steps = missing.map(({ item }) => stepOfRun(item));
+    const found = await stepsStillThere(this.parts.store.db, steps).catch((error) => this.problem('steps that need rows', error));
+    if (!found) return missing;
+    const isThere = ({ item }: Waiting) => found.some(({ runId, token }) => runId === item.parentId && token === item.step.token);
+    for (const each of missing) {
+      if (isThere(each)) continue;
+      this.lost(each.item);
+      each.resolve(false);
+    }
+    return missing.filter(isThere);
   }
 
   private promoted(item: StepItem, claimId: string, fence: number, runFence: number): void {

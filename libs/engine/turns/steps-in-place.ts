@@ -175,7 +175,8 @@ export class StepsInPlace {
       step: {
         call,
         token: Math.floor(runtime.random() * TOKENS),
-        startedAt: Math.floor(this.clock.now()),
+        // In tenths of a millisecond, and after all that was before it: history is shown in this order.
+        startedAt: Math.ceil(this.clock.now() * 10) / 10,
         turn,
         worker: workerId,
         name,

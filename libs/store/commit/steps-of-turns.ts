@@ -1,7 +1,6 @@
 // Steps without rows, as parts of a commit: the results of those that ended with a turn, the claims of runs that have some, and
 // rows for those that a turn cancels.
 
-import { CLOCK } from '../clock.js';
 import { NO_FENCE } from '../fence.js';
 import { EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns } from '../new-execution.js';
 import { executionOf } from '../pending-steps.js';
@@ -32,12 +31,15 @@ export function addEndedSteps(commit: CommitBuilder, workerId: string, turns: re
       ['text', ended.map(({ item }) => item.input ?? null)],
       ['text', ended.map(({ item }) => item.output ?? null)],
       ['float8', ended.map(({ item }) => item.startedAt)],
+      ['float8', ended.map(({ item }) => item.finishedAt)],
       ['text', ended.map(({ item }) => item.unusual ?? null), null],
     ],
+    // Not the time of this statement: the next step was given its start before, and did not start while this one ran.
     (unnest, worker) => `steps_ended AS (
       INSERT INTO rhythm.steps (started_at, finished_at, call, started_turn, consumed_turn, bucket, execution_id, name, worker_id, input, output, unusual)
-      SELECT to_timestamp(d.started_at / 1000), ${CLOCK}, d.call, d.started_turn, d.consumed_turn, d.bucket, d.id, d.name, ${worker}, d.input, d.output, d.unusual::jsonb
-      FROM ${unnest} AS d(n, id, bucket, call, started_turn, consumed_turn, name, input, output, started_at, unusual) WHERE ${commit.ofWinner}
+      SELECT to_timestamp(d.started_at / 1000), to_timestamp(greatest(d.started_at, d.finished_at) / 1000), d.call, d.started_turn, d.consumed_turn, d.bucket, d.id, d.name, ${worker},
+        d.input, d.output, d.unusual::jsonb
+      FROM ${unnest} AS d(n, id, bucket, call, started_turn, consumed_turn, name, input, output, started_at, finished_at, unusual) WHERE ${commit.ofWinner}
     )`,
     [['text', workerId]],
   );

@@ -24,7 +24,9 @@ export interface EndedStep {
   name: string;
   input?: string;
   output?: string;
+  /** Milliseconds by the database's clock, as the worker knows it. */
   startedAt: number;
+  finishedAt: number;
   /** JSON text of its queue, priority and options, when they are not the usual ones. */
   unusual?: string;
 }

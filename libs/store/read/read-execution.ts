@@ -88,6 +88,11 @@ const EXPIRED = sql(
   JOIN rhythm.executions r ON r.id = d.run AND r.bucket = d.bucket WHERE d.call <= r.calls`,
 );
 
+// With OFFSET the rows of each tree are looked up by the key. As a join the range is expected to be so large that the whole table is
+// read instead: 50 ms with 200,000 executions and 300,000 steps.
+const inTree = (table: 'executions' | 'steps', id: string) =>
+  `LATERAL (SELECT * FROM rhythm.${table} t WHERE t.bucket = o.bucket AND ${isInTree(`t.${id}`, 'o.id')} OFFSET 0)`;
+
 // Children have the parent's id as a prefix; those with an id of their own are found by the small index of strays.
 const TREE = sql(
   'read_tree',
@@ -99,9 +104,9 @@ const TREE = sql(
   ), found AS MATERIALIZED (
     SELECT e.* FROM ${rowsNamed(
       'e',
-      ownRows(`roots o JOIN rhythm.executions e ON e.bucket = o.bucket AND ${isInTree('e.id', 'o.id')}`),
-      endedStepRows(`roots o JOIN rhythm.steps s ON s.bucket = o.bucket AND ${isInTree('s.execution_id', 'o.id')}`),
-      pendingStepRows(`roots o JOIN rhythm.executions r ON r.bucket = o.bucket AND ${isInTree('r.id', 'o.id')} AND r.pending IS NOT NULL`),
+      ownRows(`roots o, ${inTree('executions', 'id')} e`),
+      endedStepRows(`roots o, ${inTree('steps', 'execution_id')} s`),
+      pendingStepRows(`roots o, ${inTree('executions', 'id')} r`, 'r.pending IS NOT NULL'),
     )} ORDER BY e.created_at, e.parent_call, e.id LIMIT $3
   )
   SELECT ${RECORD} FROM found e ${WITH_HOLDER} ORDER BY e.created_at, e.parent_call, e.id`,

@@ -4,7 +4,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { NO_FENCE, newFence } from '../fence.js';
 import { idColumns, mayBeStep } from '../ids.js';
 import { namesWorker, stepField, takeSteps } from '../pending-steps.js';
-import { enqueue } from '../work-queue.js';
+import { enqueue, wake } from '../work-queue.js';
 import type { GivenBack } from './give-back.js';
 
 /** A step without a row, and its run. */
@@ -23,15 +23,24 @@ export interface PromotedStep {
 
 const TOKEN = `(${stepField('s.step', 'token')})::bigint`;
 const GIVEN_RUNS = 'SELECT DISTINCT u.id, u.bucket FROM unnest($1::text[], $2::smallint[]) AS u(id, bucket)';
-const GIVEN_TOKENS = `${TOKEN} = ANY($3::bigint[])`;
+// A token is random among the steps of one run only.
+const GIVEN_TOKENS = `(l.id, ${TOKEN}) IN (SELECT u.id, u.token FROM unnest($1::text[], $3::bigint[]) AS u(id, token))`;
 
+// A run that somebody keeps locked must not hold up the steps of the others.
 const PROMOTE = sql(
   'promote_steps',
-  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4' })}, held AS (
+  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4', skipLocked: true })}, held AS (
     INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
     SELECT $5, $6, array_agg(id), array_agg(bucket), array_agg(fence) FROM given HAVING count(*) > 0
   )
   SELECT id || ':' || (${stepField('step', 'call')}) AS id, fence AS "runFence" FROM listed WHERE taken`,
+);
+
+// What a statement that skips locked runs did not take: it is there as long as nobody else has taken it.
+const STILL_THERE = sql(
+  'steps_still_there',
+  `SELECT l.id AS "runId", l.bucket, ${TOKEN} AS token FROM (${GIVEN_RUNS}) r JOIN rhythm.executions l ON l.id = r.id AND l.bucket = r.bucket,
+    json_array_elements(l.pending::json) AS s(step) WHERE ${GIVEN_TOKENS}`,
 );
 
 const REQUEUE = sql(
@@ -51,6 +60,15 @@ const REQUEUE_IDS = sql(
   'requeue_step_ids',
   `WITH ${takeSteps('SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)', OF_IDS, { fence: '$5' })}, queued AS (${enqueue('given')})
   SELECT id FROM given WHERE id = ANY($1::text[])`,
+);
+
+const CANCEL_IDS = sql(
+  'cancel_left_steps',
+  `WITH ${takeSteps('SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)', OF_IDS, { fence: '$5' })}, requested AS (
+    INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
+    SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, $6::json FROM given WHERE id = ANY($1::text[])
+  ), woken AS (${wake('given', '')})
+  SELECT id, queue FROM given`,
 );
 
 // Those of a live worker that it does not have: the reply to the commit that made them was lost. A locked run is left for the next
@@ -85,7 +103,10 @@ const RECOVER = sql(
 );
 const RECOVERED_AT_ONCE = 500;
 
-/** Gives steps rows that are claimed by their worker. Those that are not returned were taken before: their results are to be dropped. */
+/**
+ * Gives steps rows that are claimed by their worker. Those that are not returned were taken before, and their results are to be
+ * dropped, unless they are still there (`stepsStillThere`): somebody keeps the row of their run locked.
+ */
 export async function promoteSteps(
   db: Runner,
   workerId: string,
@@ -94,6 +115,11 @@ export async function promoteSteps(
   fence = newFence(),
 ): Promise<PromotedStep[]> {
   return db.rows(PROMOTE, [...columns(steps), fence, workerId, claimId]);
+}
+
+/** Those that nobody has taken. */
+export async function stepsStillThere(db: Runner, steps: readonly StepOfRun[]): Promise<StepOfRun[]> {
+  return db.rows(STILL_THERE, columns(steps));
 }
 
 /** Gives steps rows in the queue, for any worker. */
@@ -106,6 +132,14 @@ export async function requeueStepIds(db: Runner, ids: readonly string[]): Promis
   const mayBe = ids.filter(mayBeStep);
   if (mayBe.length === 0) return [];
   return (await db.rows<{ id: string }>(REQUEUE_IDS, [...idColumns(mayBe), newFence()])).map(({ id }) => id);
+}
+
+/**
+ * Gives the steps among these ids that have no rows rows with a cancel request, in one statement: no worker may run them in between.
+ * Returns their ids and queues.
+ */
+export async function cancelStepIds(db: Runner, ids: readonly string[], payload: string | null): Promise<{ id: string; queue: string }[]> {
+  return db.rows(CANCEL_IDS, [...idColumns(ids), newFence(), payload]);
 }
 
 /**
