@@ -120,8 +120,11 @@ export class TurnBasis {
     commit.replies = rows.replies;
     commit.cancelled = cancelling;
     commit.cascade = cancelling;
-    const stepCancels = turn.events.filter((event) => event.kind === 'cancel-step').map((event) => event.call);
-    if (stepCancels.length > 0) commit.cancels = [...commit.cancels, ...stepCancels];
+    const stepCancels = turn.events.filter((event) => event.kind === 'cancel-step');
+    if (stepCancels.length > 0) {
+      commit.cancelReasons = new Map(stepCancels.map(({ call, payload }) => [call, payload]));
+      commit.cancels = [...commit.cancels, ...commit.cancelReasons.keys()];
+    }
     if (this.pending.length > 0) this.cancelSteps(cancelling ? undefined : commit.cancels);
     const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.

@@ -5,7 +5,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
-import { requeueStepIds } from '../run/take-steps.js';
+import { pauseSteps } from '../run/take-steps.js';
 import { enqueue } from '../work-queue.js';
 
 // The rows are locked first, so that the status and fence read from them are the newest: a task may be handed over at this moment.
@@ -64,9 +64,10 @@ const RESUME = sql(
 
 /** Stops runs from moving until they are resumed. Returns the ids that were paused; those that had ended or were paused already are left out. */
 export async function pauseExecutions(db: Runner, ids: readonly string[]): Promise<string[]> {
-  // A step in place has no row that could be paused.
-  await requeueStepIds(db, ids);
-  return (await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()])).map((row) => row.id);
+  // A step in place has no row that could be paused: it gets one that is.
+  const steps = await pauseSteps(db, ids);
+  const rows = await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()]);
+  return [...rows.map(({ id }) => id), ...steps];
 }
 
 /** Lets paused runs move again. Returns the ids that were resumed. */

@@ -1,10 +1,10 @@
 // Asks executions to cancel: an event like the rest, so it may join the caller's transaction. A step in place is cancelled by its run.
 
 import { type Runner, sql } from '../connect/statement.js';
-import { LIVE } from '../ended.js';
+import { ACTIVE, LIVE } from '../ended.js';
 import { bucketOf, idColumns, mayBeStep } from '../ids.js';
 import { stepField } from '../pending-steps.js';
-import { requeueStepIds } from '../run/take-steps.js';
+import { cancelSteps } from '../run/take-steps.js';
 import { wake } from '../work-queue.js';
 
 const CANCEL = sql(
@@ -29,11 +29,11 @@ const CANCEL_STEPS = sql(
     WHERE EXISTS (SELECT FROM json_array_elements(r.pending::json) AS p(step) WHERE (${stepField('p.step', 'call')})::integer = d.call)
   ), requested AS (
     INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
-    SELECT run, bucket, nextval('rhythm.event_seq'), 'cancel-step', call, $5::json FROM asked WHERE status IN ${LIVE}
+    SELECT run, bucket, nextval('rhythm.event_seq'), 'cancel-step', call, $5::json FROM asked WHERE status IN ${ACTIVE}
   ), woken AS (
-    ${wake(`(SELECT DISTINCT run AS id, bucket, queue, priority FROM asked WHERE status IN ${LIVE}) w`, 'w.')}
+    ${wake(`(SELECT DISTINCT run AS id, bucket, queue, priority FROM asked WHERE status IN ${ACTIVE}) w`, 'w.')}
   )
-  SELECT id, 'running' AS status, queue, status NOT IN ${LIVE} AS "isLeft" FROM asked
+  SELECT id, 'running' AS status, queue, status NOT IN ${ACTIVE} AS "isLeft" FROM asked
   UNION ALL
   SELECT d.id, 'completed', 'default', false FROM unnest($1::text[], $2::smallint[], $3::text[], $4::integer[]) AS d(id, bucket, run, call)
   JOIN rhythm.steps s ON s.execution_id = d.run AND s.bucket = d.bucket AND s.call = d.call`,
@@ -50,12 +50,12 @@ export async function requestCancel(db: Runner, ids: readonly string[], reason?:
   if (steps.length === 0) return outcomes;
   const found = await db.rows<CancelOutcome & { id: string; isLeft: boolean }>(CANCEL_STEPS, [...idColumns(steps), payload]);
   for (const { id, status, queue } of found) outcomes.set(id, { status, queue });
-  // A run that has ended reads no events, so steps that it left behind get rows. Others may have got one since the first statement.
+  // A run that has ended or is paused reads no events, so its steps get rows. Others may have got one since the first statement.
   const left = found.filter(({ isLeft }) => isLeft).map(({ id }) => id);
   const missing = steps.filter((id) => !outcomes.has(id));
-  await requeueStepIds(db, left);
-  for (const [id, outcome] of left.length + missing.length > 0 ? await cancelRows(db, [...left, ...missing], payload) : [])
-    outcomes.set(id, outcome);
+  const cancelled = await cancelSteps(db, left, payload);
+  const rest = [...left.filter((id) => !cancelled.includes(id)), ...missing];
+  for (const [id, outcome] of rest.length > 0 ? await cancelRows(db, rest, payload) : []) outcomes.set(id, outcome);
   return outcomes;
 }
 
