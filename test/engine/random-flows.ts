@@ -112,7 +112,7 @@ const LEAF: fc.Arbitrary<Block> = fc.oneof(
         'await Timer.sleep(2);',
         "try { await Signal.when('never', { timeout: 3 }); } catch (e) { log.push(e.name); }",
         "console.log('a line', log.length);",
-        "log.push(await Signal.when('outer'));",
+        "log.push(await Signal.when('outer', { timeout: '20s' }));",
       )
       .map((text): Block => ({ kind: 'plain', text })),
   },
@@ -221,7 +221,8 @@ class Writer {
       case 'pause-self':
         return `log.push(await Task.run('pause-self', { l: ${l} }));`;
       case 'pause-run':
-        return `log.push(await Task.run('pause-run', { l: ${l} }));`;
+        // Two branches that pause at one time pause the run once or twice.
+        return `log.push(await Task.run('${this.isNumbered ? which : 'quick'}', { l: ${l} }));`;
       case 'signal-first':
         return `{ await Task.run('signal', { l: ${l}, name: 's${l}' }); log.push(await Signal.when('s${l}')); }`;
     }

@@ -1,51 +1,28 @@
-// The ways in which a step in place loses its run, its worker or its time, and what becomes of its result.
+// What becomes of a step in place and of its result when people or time limits change its run, or another worker moves it.
 
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
-import type { TaskContext } from '../../libs/engine/index.js';
-import {
-  findToken,
-  getExecution,
-  pauseExecutions,
-  requestCancel,
-  resumeExecutions,
-  retryExecution,
-  type Store,
-  sendSignals,
-} from '../../libs/store/index.js';
+import { getExecution, pauseExecutions, requestCancel, resumeExecutions, retryExecution, sendSignals } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Handler, Harness } from '../engine/harness.js';
-import { complete } from '../engine/random-tasks.js';
 import { waitFor } from '../support/index.js';
-import { type Death, type DyingStore, dyingStore } from './dying-store.js';
-import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, settledOnce, storeThatStops } from './steps.js';
-
-const TIMES = { heartbeatMs: 50, deadAfterMs: 500, ...FREE_SLOTS };
+import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, settledOnce, startInPlace, storeThatStops } from './steps.js';
 
 describe('a step in place', () => {
-  const dying: DyingStore[] = [];
-  const stores: Store[] = [];
+  const gates: Awaited<ReturnType<typeof storeThatStops>>[] = [];
   // Before the harness is closed: it waits for its engines.
   afterEach(() => {
-    for (const store of dying) store.comeBack();
+    for (const gate of gates) gate.goOn();
   });
   const kit = useHarness();
   afterAll(async () => {
-    for (const store of [...stores, ...dying.map((one) => one.store)]) await store.close();
+    for (const { store } of gates) await store.close();
   });
-  const storeThatDies = async (death: Death) => {
-    const store = await dyingStore({ url: kit.url, schema: kit.schema }, death);
-    dying.push(store);
-    kit.expectProblems();
-    return store;
+  const gateAt = async (statement: string) => {
+    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, statement);
+    gates.push(gate);
+    return gate;
   };
   const woken = ({ store }: Harness) => store.hints.hint('work', 'default');
-  /** Starts a run and waits until its first call runs here, without a row. */
-  const running = async (harness: Harness, held: HeldTasks, extra = {}) => {
-    const id = await harness.start('f', undefined, extra);
-    await held.began(`${id}:1`);
-    expect(await inPlace(harness, id)).toBe(1);
-    return id;
-  };
 
   it.each([
     ['signal', `Signal.when('go')`],
@@ -54,10 +31,9 @@ describe('a step in place', () => {
     const held = new HeldTasks();
     const flow = `let slow = Task.run('hold'); let first = await ${wait}; return [first, await slow];`;
     const harness = await kit.open({ flows: { f: flow }, tasks: { hold: held.hold }, engine: FREE_SLOTS });
-    const claims = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_claim_work');
-    stores.push(claims.store);
+    const claims = await gateAt('rhythm_claim_work');
     const here = await harness.engine({}, claims.store);
-    const id = await running(harness, held);
+    const id = await startInPlace(harness, held);
     claims.arm();
     await claims.stopped();
     const there = await harness.engine();
@@ -81,7 +57,7 @@ describe('a step in place', () => {
     const flow = `try { await Task.run('hold'); } catch (e) { await Task.run('clean'); throw e; }`;
     const harness = await kit.open({ flows: { f: flow }, tasks: { hold: held.hold, clean: () => 'clean' }, engine: FREE_SLOTS });
     await harness.engine();
-    const id = await running(harness, held);
+    const id = await startInPlace(harness, held);
     await requestCancel(harness.store.db, [id], 'enough');
     woken(harness);
     expect(await harness.ended(id)).toMatchObject({ status: 'cancelled', error: { message: 'enough' } });
@@ -105,7 +81,7 @@ describe('a step in place', () => {
       engine: FREE_SLOTS,
     });
     await harness.engine();
-    const id = await running(harness, held);
+    const id = await startInPlace(harness, held);
     if (status === 'is paused') await pauseExecutions(harness.store.db, [id]);
     await requestCancel(harness.store.db, [`${id}:1`], reason);
     woken(harness);
@@ -133,8 +109,7 @@ describe('a step in place', () => {
     await harness.engine();
     const { db } = harness.store;
     if (what === 'paused') {
-      const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_pause_executions');
-      stores.push(gate.store);
+      const gate = await gateAt('rhythm_pause_executions');
       gate.arm();
       const paused = pauseExecutions(gate.store.db, steps);
       await gate.stopped();
@@ -161,7 +136,7 @@ describe('a step in place', () => {
     const held = new HeldTasks();
     const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: held.hold }, engine: FREE_SLOTS });
     await harness.engine();
-    const id = await running(harness, held, { options: { totalTimeoutMs: 400 } });
+    const id = await startInPlace(harness, held, { options: { totalTimeoutMs: 400 } });
     expect(await harness.ended(id)).toMatchObject({ status: 'failed', error: { name: 'TimeoutError' } });
     const step = await harness.ended(`${id}:1`);
     expect(step.status).toBe('cancelled');
@@ -177,7 +152,7 @@ describe('a step in place', () => {
     const held = new HeldTasks();
     const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: held.hold }, engine: FREE_SLOTS });
     await harness.engine();
-    const id = await running(harness, held);
+    const id = await startInPlace(harness, held);
     await pauseExecutions(harness.store.db, [id]);
     held.end(`${id}:1`, 'while paused');
     await waitFor('the end of the step', async () => (await harness.status(`${id}:1`)) === 'completed');
@@ -221,147 +196,4 @@ describe('a step in place', () => {
     await settledOnce(harness, id, 2);
     await nothingIsLeft(harness);
   });
-
-  it('that ends within the grace of a shutdown is written there, and the next one is left to another worker', async () => {
-    const held = new HeldTasks();
-    const harness = await kit.open({
-      flows: { f: `return [await Task.run('hold'), await Task.run('hold')];` },
-      tasks: { hold: held.hold },
-      engine: { shutdownGraceMs: 10_000, ...FREE_SLOTS },
-    });
-    const first = await harness.engine();
-    const id = await running(harness, held);
-    const stopped = first.stop();
-    held.end(`${id}:1`, 'in time');
-    await stopped;
-    expect(await settledBy(harness, `${id}:1`)).toEqual({ status: 'completed', output: '"in time"' });
-    expect(await harness.status(`${id}:2`)).toBe('pending');
-    expect([await inPlace(harness, id), await harness.count('claims'), await harness.count('worker_heartbeats')]).toEqual([0, 0, 0]);
-    expect(held.begun).toEqual([`${id}:1`]);
-    await harness.engine();
-    await held.began(`${id}:2`);
-    held.end(`${id}:2`, 'elsewhere');
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['in time', 'elsewhere'] });
-    await nothingIsLeft(harness);
-  });
-
-  it('that outlives the grace of a shutdown is aborted and queued, without a crash', async () => {
-    const held = new HeldTasks();
-    const harness = await kit.open({
-      flows: { f: `return await Task.run('hold');` },
-      tasks: { hold: held.hold },
-      engine: { shutdownGraceMs: 30, ...FREE_SLOTS },
-    });
-    const first = await harness.engine();
-    const id = await running(harness, held);
-    await first.stop();
-    expect(held.aborted).toEqual([`${id}:1`]);
-    held.end(`${id}:1`, 'too late');
-    expect(await getExecution(harness.store.db, `${id}:1`)).toMatchObject({ status: 'pending', crashes: 0, attempts: 0 });
-    await harness.engine();
-    await held.began(`${id}:1`, 2);
-    held.end(`${id}:1`, 'elsewhere');
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'elsewhere' });
-    await settledOnce(harness, id, 1);
-    await nothingIsLeft(harness);
-  });
-
-  it('whose worker dies after it has asked for a token asks for another, and the first one ends nothing', async () => {
-    const held = new HeldTasks();
-    const tokens: string[] = [];
-    const later: Handler = async (input, context) => {
-      tokens.push(await context.completeLater());
-      return tokens.length === 1 ? held.hold(input, context) : undefined;
-    };
-    const harness = await kit.open({ flows: { f: `return await Task.run('later');` }, tasks: { later }, engine: TIMES });
-    const victim = await storeThatDies({ statement: 'rhythm_write_heartbeat', when: 'before' });
-    await harness.engine({}, victim.store);
-    const id = await harness.start('f');
-    await held.began(`${id}:1`);
-    victim.arm();
-    await victim.died();
-    await harness.engine();
-    await waitFor('the hand-over', async () => (await harness.status(`${id}:1`)) === 'suspended');
-    expect((await findToken(harness.store.db, tokens[0]))?.valid ?? false).toBe(false);
-    await complete(harness.store, tokens[1], 'from outside');
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'from outside', crashes: 0 });
-    victim.comeBack();
-    held.end(`${id}:1`, 'too late');
-    await waitFor('the dead worker to notice', () => harness.events.some(({ type }) => type === 'worker-declared-dead'));
-    await nothingIsLeft(harness);
-    await settledOnce(harness, id, 1);
-    expect(tokens).toHaveLength(2);
-  });
-
-  it('whose worker dies after it has reported progress goes on from there on another', async () => {
-    const held = new HeldTasks();
-    const found: unknown[] = [];
-    const report: Handler = async (input, context) => {
-      found.push(context.lastProgress);
-      if (context.lastProgress !== undefined) return 'went on';
-      await context.heartbeat({ at: 'halfway' });
-      return held.hold(input, context);
-    };
-    const harness = await kit.open({ flows: { f: `return await Task.run('report');` }, tasks: { report }, engine: TIMES });
-    const victim = await storeThatDies({ statement: 'rhythm_write_heartbeat', when: 'before' });
-    await harness.engine({}, victim.store);
-    const id = await harness.start('f');
-    await held.began(`${id}:1`);
-    victim.arm();
-    await victim.died();
-    await harness.engine();
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'went on' });
-    expect(found).toEqual([undefined, { at: 'halfway' }]);
-    await settledOnce(harness, id, 1);
-  });
-
-  it('has its attempts counted when one times out and its worker dies before the next', async () => {
-    const attempts: number[] = [];
-    const hang = (_: unknown, { attempt, signal }: TaskContext) => {
-      attempts.push(attempt);
-      if (attempt === 3) return 'the third';
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    };
-    const flow = `return await Task.run('hang', null, { timeout: 40, retry: { maxAttempts: 3, delay: 300 } });`;
-    const harness = await kit.open({ flows: { f: flow }, tasks: { hang }, engine: TIMES });
-    const victim = await storeThatDies({ statement: 'rhythm_move_due', when: 'before' });
-    await harness.engine({ pollMs: 10_000 }, victim.store);
-    const id = await harness.start('f');
-    await waitFor('the retry', () => harness.events.some(({ type }) => type === 'retried'));
-    victim.arm();
-    await victim.died();
-    await harness.engine();
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'the third' });
-    expect(attempts).toEqual([1, 2, 3]);
-    expect(await getExecution(harness.store.db, `${id}:1`)).toMatchObject({ attempts: 2, crashes: 0 });
-    await settledOnce(harness, id, 1);
-  });
-
-  it('is not run again when its worker loses every connection for a moment', async () => {
-    kit.expectProblems();
-    const held = new HeldTasks();
-    const harness = await kit.open({
-      flows: { f: `return [await Task.run('hold'), await Task.run('hold')];` },
-      tasks: { hold: held.hold },
-      engine: FREE_SLOTS,
-    });
-    await harness.engine({ deadAfterMs: 20_000 });
-    const id = await running(harness, held);
-    const cut = await harness.query<{ cut: boolean }>(
-      'SELECT pg_terminate_backend(pid) AS cut FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
-    expect(cut.length).toBeGreaterThan(2);
-    held.end(`${id}:1`, 'first');
-    await held.began(`${id}:2`);
-    held.end(`${id}:2`, 'second');
-    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: ['first', 'second'] });
-    expect(held.begun).toEqual([`${id}:1`, `${id}:2`]);
-    await settledOnce(harness, id, 2);
-    await nothingIsLeft(harness);
-  });
 });
-
-async function settledBy(harness: Harness, id: string) {
-  const record = await getExecution(harness.store.db, id);
-  return record && { status: record.status, output: record.output };
-}

@@ -2,7 +2,7 @@
 
 import { expect } from '@jest/globals';
 import type { TaskContext } from '../../libs/engine/index.js';
-import { type ConnectionOptions, Store } from '../../libs/store/index.js';
+import { type ConnectionOptions, type NewExecution, Store } from '../../libs/store/index.js';
 import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
 
@@ -84,6 +84,14 @@ export async function storeThatStops(
     stopped: () => waitFor(`${statement} to be stopped`, () => isStopped).then(() => undefined),
     goOn: () => goOn(),
   };
+}
+
+/** Starts the workflow `f` and waits until its first call runs here, without a row. */
+export async function startInPlace(harness: Harness, held: HeldTasks, extra: Partial<NewExecution> = {}): Promise<string> {
+  const id = await harness.start('f', undefined, extra);
+  await held.began(`${id}:1`);
+  expect(await inPlace(harness, id)).toBe(1);
+  return id;
 }
 
 /** How many steps the run has in place. */
