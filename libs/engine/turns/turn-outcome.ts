@@ -131,6 +131,8 @@ export class TurnBasis {
     if (!failing) commit.oldSteps = this.oldSteps(inbox, calls);
 
     if (result.status === 'suspended') return this.suspended(turn, result.groups, inbox, calls);
+    // What the last turn waited for was there: its time limits, written with the end that deletes the others, would stay until they are due.
+    commit.timers = NO_TIMERS;
     const stale = this.snapshotRef;
     if (this.wasCancelled || cancelling) {
       commit.status = 'cancelled';
@@ -233,6 +235,7 @@ export class TurnBasis {
 }
 
 const NO_STEPS: readonly PendingStep[] = [];
+const NO_TIMERS: TurnCommit['timers'] = [];
 
 // Only in the turn that applies the cancel.
 function cancelErrorIn({ result, events }: RunTurn): string | undefined {
