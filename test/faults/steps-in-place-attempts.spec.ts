@@ -8,19 +8,21 @@ import type { Handler } from '../engine/harness.js';
 import { complete } from '../engine/random-tasks.js';
 import { waitFor } from '../support/index.js';
 import { type Death, type DyingStore, dyingStore } from './dying-store.js';
-import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, settledOnce, startInPlace } from './steps.js';
+import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, settledOnce, startInPlace, storeThatStops } from './steps.js';
 
 const TIMES = { heartbeatMs: 50, deadAfterMs: 500, ...FREE_SLOTS };
 
 describe('an attempt of a step in place', () => {
   const dying: DyingStore[] = [];
+  const gates: Awaited<ReturnType<typeof storeThatStops>>[] = [];
   // Before the harness is closed: it waits for its engines.
   afterEach(() => {
     for (const store of dying) store.comeBack();
+    for (const gate of gates) gate.goOn();
   });
   const kit = useHarness();
   afterAll(async () => {
-    for (const { store } of dying) await store.close();
+    for (const { store } of [...dying, ...gates]) await store.close();
   });
   const storeThatDies = async (death: Death) => {
     const store = await dyingStore({ url: kit.url, schema: kit.schema }, death);
@@ -120,6 +122,29 @@ describe('an attempt of a step in place', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'went on' });
     expect(found).toEqual([undefined, { at: 'halfway' }]);
     await settledOnce(harness, id, 1);
+  });
+
+  it('that ends on a worker which was declared dead and does not know it is dropped, while another runs the step again', async () => {
+    const [held, again] = [new HeldTasks(), new HeldTasks()];
+    const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: again.hold }, engine: TIMES });
+    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_write_heartbeat');
+    gates.push(gate);
+    await harness.engine({}, gate.store, { hold: held.hold });
+    const id = await startInPlace(harness, held);
+    gate.arm();
+    await gate.stopped();
+    await harness.engine();
+    await waitFor('the step to run again', () => again.begun.length + held.begun.length > 1);
+    held.end(`${id}:1`, 'dropped');
+    await waitFor('the result to be dropped', () => harness.events.some(({ type }) => type === 'lost'));
+    expect(await harness.status(id)).toBe('suspended');
+    expect(await harness.count('steps')).toBe(0);
+    for (const tasks of [held, again]) for (const one of tasks.running) tasks.end(one, 'the second');
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'the second', crashes: 0 });
+    await settledOnce(harness, id, 1);
+    gate.goOn();
+    await waitFor('it to notice', () => harness.events.some(({ type }) => type === 'worker-declared-dead'));
+    await nothingIsLeft(harness);
   });
 
   it('has its attempts counted when one times out and its worker dies before the next', async () => {

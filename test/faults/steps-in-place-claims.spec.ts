@@ -1,23 +1,30 @@
 // What a worker has in place and what the database has for it are compared at every heartbeat.
 
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { recoverWorker, type Store, sendSignals } from '../../libs/store/index.js';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { recoverWorker, sendSignals, sql } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import { waitFor } from '../support/index.js';
-import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, storeThatStops } from './steps.js';
+import { type DyingStore, dyingStore } from './dying-store.js';
+import { FREE_SLOTS, HeldTasks, inPlace, nothingIsLeft, startInPlace, storeThatStops } from './steps.js';
 
 describe('a heartbeat', () => {
+  const gates: Awaited<ReturnType<typeof storeThatStops>>[] = [];
+  const dying: DyingStore[] = [];
+  // Before the harness is closed: it waits for its engines.
+  afterEach(() => {
+    for (const gate of gates) gate.goOn();
+    for (const store of dying) store.comeBack();
+  });
   const kit = useHarness();
-  const stores: Store[] = [];
-  afterEach(async () => {
-    for (const store of stores.splice(0)) await store.close();
+  afterAll(async () => {
+    for (const { store } of [...gates, ...dying]) await store.close();
   });
 
   it('queues no step that begins while the worker asks what the database has for it', async () => {
     const tasks = new HeldTasks();
     const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: tasks.hold }, engine: FREE_SLOTS });
     const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_unknown_steps');
-    stores.push(gate.store);
+    gates.push(gate);
     await harness.engine({}, gate.store);
     // A worker without claims has nothing to ask for.
     const other = await harness.start('f');
@@ -38,12 +45,40 @@ describe('a heartbeat', () => {
     await nothingIsLeft(harness);
   });
 
+  it('that recovers another worker leaves the claim of a run whose row was locked when its steps were queued', async () => {
+    kit.expectProblems();
+    const tasks = new HeldTasks();
+    const engine = { heartbeatMs: 50, deadAfterMs: 300, ...FREE_SLOTS };
+    const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: tasks.hold }, engine });
+    const dead = await dyingStore({ url: kit.url, schema: kit.schema }, { statement: 'rhythm_write_heartbeat', when: 'before' });
+    dying.push(dead);
+    await harness.engine({}, dead.store);
+    const id = await startInPlace(harness, tasks);
+    dead.arm();
+    await dead.died();
+    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_recover_worker');
+    gates.push(gate);
+    gate.arm();
+    await harness.store.db.transaction(async (tx) => {
+      await tx.rows(sql('spec_lock', 'SELECT FROM rhythm.executions WHERE id = $1 FOR UPDATE'), [id]);
+      await harness.engine({}, gate.store);
+      await gate.stopped();
+    });
+    expect(await inPlace(harness, id)).toBe(1);
+    gate.goOn();
+    await tasks.began(`${id}:1`, 2);
+    dead.comeBack();
+    for (const one of tasks.running) tasks.end(one, 'held');
+    expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'held' });
+    await nothingIsLeft(harness);
+  });
+
   it('that comes late leaves no step without a claim: those that began after the worker was declared dead are found too', async () => {
     const tasks = new HeldTasks();
     const flow = `let slow = Task.run('hold'); await Signal.when('go'); return [await Task.run('hold'), await slow];`;
     const harness = await kit.open({ flows: { f: flow }, tasks: { hold: tasks.hold }, engine: { heartbeatMs: 50, ...FREE_SLOTS } });
     const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_write_heartbeat');
-    stores.push(gate.store);
+    gates.push(gate);
     const { workerId } = await harness.engine({}, gate.store);
     gate.arm();
     await gate.stopped();
