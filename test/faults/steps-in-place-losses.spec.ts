@@ -99,13 +99,16 @@ describe('a step in place', () => {
 
   it.each(['paused', 'cancelled'])('is not run again on an idle worker when it is %s by its id', async (what) => {
     const held = new HeldTasks();
-    const harness = await kit.open({ flows: { f: `Task.run('hold'); return 'gone';` }, tasks: { hold: held.hold }, engine: FREE_SLOTS });
+    // A run has steps in place only if it waits for something: one that ends at once leaves them with rows.
+    const flow = `Task.run('hold'); await Task.run('quick'); return 'gone';`;
+    const harness = await kit.open({ flows: { f: flow }, tasks: { hold: held.hold, quick: () => 1 }, engine: FREE_SLOTS });
     await harness.engine();
     const ids: string[] = [];
-    for (let n = 0; n < 20; n++) ids.push(await harness.start('f'));
+    for (let n = 0; n < 8; n++) ids.push(await harness.start('f'));
     for (const id of ids) await held.began(`${id}:1`);
     for (const id of ids) expect(await harness.ended(id)).toMatchObject({ value: 'gone' });
     const steps = ids.map((id) => `${id}:1`);
+    expect(await harness.count('executions', 'pending IS NOT NULL')).toBe(ids.length);
     await harness.engine();
     const { db } = harness.store;
     if (what === 'paused') {
