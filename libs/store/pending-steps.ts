@@ -78,7 +78,8 @@ export const stepField = (step: string, field: Field) => `${step}->>${FIELDS.ind
 export const namesWorker = (pending: string, worker: string) =>
   `EXISTS (SELECT FROM json_array_elements(${pending}::json) AS w(step) WHERE ${stepField('w.step', 'worker')} = ${worker})`;
 
-const STEP_COLUMNS = 'fence, created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, inputs, options, crashes';
+const STEP_COLUMNS =
+  'fence, created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, inputs, options, crashes, status';
 
 /**
  * CTEs that give steps rows of their own: `given` has what was inserted, at the new fence. `runs` selects the runs (`id`, `bucket`),
@@ -89,7 +90,12 @@ const STEP_COLUMNS = 'fence, created_at, id, bucket, type, target_name, queue, p
 export function takeSteps(
   runs: string,
   isTaken: string,
-  { fence, crashes = '0', skipLocked = false }: { fence: string; crashes?: string; skipLocked?: boolean },
+  {
+    fence,
+    crashes = '0',
+    status = 'pending',
+    skipLocked = false,
+  }: { fence: string; crashes?: string; status?: 'pending' | 'paused'; skipLocked?: boolean },
 ): string {
   return `locked AS MATERIALIZED (
     SELECT e.id, e.bucket, e.fence, e.pending FROM (${runs}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket
@@ -105,7 +111,7 @@ export function takeSteps(
     INSERT INTO rhythm.executions (${STEP_COLUMNS})
     SELECT ${fence}::bigint, coalesce(to_timestamp((${stepField('step', 'startedAt')})::float8 / 1000), ${CLOCK}), id || ':' || (${stepField('step', 'call')}), bucket, 'task',
       ${stepField('step', 'name')}, ${stepField('step', 'queue')}, coalesce((${stepField('step', 'priority')})::smallint, 0), id, (${stepField('step', 'call')})::integer,
-      (${stepField('step', 'input')})::json, (${stepField('step', 'options')})::jsonb, ${crashes}
+      (${stepField('step', 'input')})::json, (${stepField('step', 'options')})::jsonb, ${crashes}, '${status}'
     FROM listed WHERE taken
     RETURNING id, bucket, type, queue, priority, fence, target_name, crashes
   )`;

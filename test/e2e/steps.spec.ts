@@ -29,7 +29,7 @@ class Tasks {
 
 const FLOWS = [
   { name: 'holds', source: `try { return await Task.run('hold', { order: 7 }) } catch (e) { return e.code }` },
-  { name: 'leaves', source: `Task.run('hold', { order: 7 }); return 'gone'` },
+  { name: 'leaves', source: `Task.run('hold', { order: 7 }); await Task.run('quick', { n: 1 }); return 'gone'` },
   { name: 'doubles', source: `let n = 1; for (let i = 0; i < 3; i++) n = await Task.run('quick', { n }); return n` },
 ];
 
@@ -122,6 +122,7 @@ describe('a step of a workflow', () => {
   it('is cancelled by its id even after its workflow has ended', async () => {
     const { id, step } = await holding('leaves');
     expect(await app.executions.result(id, { timeout: '10s' })).toBe('gone');
+    expect(await pending(id)).toContain('hold');
     await app.executions.cancel(step);
     await eventually(async () => expect(await app.executions.get(step)).toMatchObject({ status: 'cancelled' }));
     expect(await pending(id)).toBeNull();

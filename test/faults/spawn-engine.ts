@@ -14,13 +14,15 @@ export interface EngineProcess {
   dies?: string;
   /** The process stops itself before the COMMIT of a task `pay` that so many others wait for. */
   freezesBefore?: number;
+  /** The process kills itself at a statement: the beginning of its name, `before` or `after`, and which of them. */
+  killedAt?: string;
   /** Node's own flags. */
   nodeArgs?: string[];
 }
 
 /** The name is the prefix of its worker's id, and the result of its task `hold`. */
 export function spawnEngine(database: { url: string; schema: string }, name: string, engine: EngineProcess = {}): WorkerProcess {
-  const { flows = {}, options = {}, holdMs = 600_000, app = false, dies = '', freezesBefore = 0, nodeArgs } = engine;
+  const { flows = {}, options = {}, holdMs = 600_000, app = false, dies = '', freezesBefore = 0, killedAt = '', nodeArgs } = engine;
   return spawnWorker('test/faults/worker-main.ts', {
     nodeArgs,
     env: {
@@ -32,6 +34,7 @@ export function spawnEngine(database: { url: string; schema: string }, name: str
       WORKER_HOLD_MS: String(holdMs),
       WORKER_APP: app ? 'yes' : '',
       WORKER_DIES: dies,
+      WORKER_KILLED_AT: killedAt,
       WORKER_FREEZES_BEFORE: String(freezesBefore),
     },
   });

@@ -1,22 +1,11 @@
 // Steps in place that are cancelled or removed while their run does not move, and while somebody else keeps its row locked.
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  bucketOf,
-  newId,
-  pauseExecutions,
-  promoteSteps,
-  readPending,
-  removeExecutions,
-  requestCancel,
-  resumeExecutions,
-  type Store,
-  sql,
-} from '../../libs/store/index.js';
+import { bucketOf, newId, promoteSteps, readPending, removeExecutions, type Store, sql } from '../../libs/store/index.js';
 import { useHarness } from '../engine/engine-spec.js';
 import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
-import { HeldTasks, inPlace, nothingIsLeft, storeThatStops } from './steps.js';
+import { HeldTasks, inPlace, nothingIsLeft } from './steps.js';
 
 describe('a step in place', () => {
   const kit = useHarness();
@@ -30,76 +19,6 @@ describe('a step in place', () => {
   };
   // A run that has ended and has left a step in place.
   const LEAVES = `Task.run('hold'); await Task.run('quick'); return 'gone';`;
-
-  it('is cancelled by its id at once, although its run is paused', async () => {
-    const tasks = new HeldTasks();
-    const harness = await kit.open({
-      flows: { f: `try { return await Task.run('hold'); } catch (error) { return error.code; }` },
-      tasks: { hold: tasks.hold },
-    });
-    await harness.engine();
-    const id = await harness.start('f');
-    await tasks.began(`${id}:1`);
-    expect(await inPlace(harness, id)).toBe(1);
-    expect(await pauseExecutions(harness.store.db, [id])).toEqual([id]);
-    await requestCancel(harness.store.db, [`${id}:1`]);
-    await waitFor('the cancelled step', async () => (await harness.status(`${id}:1`)) === 'cancelled');
-    await waitFor('the aborted attempt', () => tasks.aborted.includes(`${id}:1`));
-    expect(await harness.status(id)).toBe('paused');
-    await resumeExecutions(harness.store.db, [id]);
-    expect((await harness.ended(id)).value).toBe('RHYTHM_CANCELLED');
-    expect(tasks.begun).toEqual([`${id}:1`]);
-    await nothingIsLeft(harness);
-  });
-
-  it('is not run once more when it is cancelled after the end of its run', async () => {
-    const tasks = new HeldTasks();
-    const harness = await kit.open({ flows: { f: LEAVES }, tasks: { hold: tasks.hold, quick: () => 1 } });
-    await harness.engine();
-    const id = await harness.start('f');
-    await tasks.began(`${id}:1`);
-    await harness.ended(id);
-    expect(await inPlace(harness, id)).toBe(1);
-    await harness.engine();
-    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_cancel_left_steps', 'after');
-    stores.push(gate.store);
-    gate.arm();
-    const asked = requestCancel(gate.store.db, [`${id}:1`]);
-    await gate.stopped();
-    // Nothing else is asked for, and it is cancelled.
-    await waitFor('the cancelled step', async () => (await harness.status(`${id}:1`)) === 'cancelled');
-    gate.goOn();
-    expect((await asked).has(`${id}:1`)).toBe(true);
-    await waitFor('the aborted attempt', () => tasks.aborted.includes(`${id}:1`));
-    expect(tasks.begun).toEqual([`${id}:1`]);
-    await nothingIsLeft(harness);
-  });
-
-  it('is not run once more before it is paused', async () => {
-    const tasks = new HeldTasks();
-    const harness = await kit.open({ flows: { f: `return await Task.run('hold');` }, tasks: { hold: tasks.hold, quick: () => 1 } });
-    await harness.engine();
-    const id = await harness.start('f');
-    await tasks.began(`${id}:1`);
-    expect(await inPlace(harness, id)).toBe(1);
-    const gate = await storeThatStops({ url: kit.url, schema: kit.schema }, 'rhythm_requeue_step_ids', 'after');
-    stores.push(gate.store);
-    gate.arm();
-    const pausing = pauseExecutions(gate.store.db, [`${id}:1`]);
-    await gate.stopped();
-    // What is queued later is run: the step would have been.
-    await harness.ended(await harness.start('quick'));
-    gate.goOn();
-    expect(await pausing).toEqual([`${id}:1`]);
-    expect(tasks.begun).toEqual([`${id}:1`]);
-    await resumeExecutions(harness.store.db, [`${id}:1`]);
-    harness.store.hints.hint('work', 'default');
-    await tasks.began(`${id}:1`, 2);
-    tasks.end(`${id}:1`, 'dropped');
-    tasks.end(`${id}:1`, 'held');
-    expect((await harness.ended(id)).value).toBe('held');
-    await nothingIsLeft(harness);
-  });
 
   it('is not left without its run when it gets a row while the run is removed', async () => {
     const tasks = new HeldTasks();

@@ -2,22 +2,30 @@
 
 import { expect } from '@jest/globals';
 import type { TaskContext } from '../../libs/engine/index.js';
-import { type ConnectionOptions, Store } from '../../libs/store/index.js';
+import { type ConnectionOptions, type NewExecution, Store } from '../../libs/store/index.js';
 import type { Harness } from '../engine/harness.js';
 import { waitFor } from '../support/index.js';
+
+/** While a claim is in flight its slots are not free, and a step may be in place only if slots are: so a claim takes only some. */
+export const FREE_SLOTS = { claimBatch: 5 };
 
 /** Tasks that run until the spec ends them. */
 export class HeldTasks {
   /** The executions that have begun here, in order; one that began twice is there twice. */
   readonly begun: string[] = [];
   readonly aborted: string[] = [];
-  private readonly running: { id: string; resolve(value: unknown): void; reject(error: Error): void }[] = [];
+  private readonly attempts: { id: string; resolve(value: unknown): void; reject(error: Error): void }[] = [];
+
+  /** The executions whose attempts have not ended. */
+  get running(): string[] {
+    return this.attempts.map(({ id }) => id);
+  }
 
   /** The task. */
   readonly hold = (_: unknown, { executionId: id, signal }: TaskContext): Promise<unknown> => {
     this.begun.push(id);
     signal.addEventListener('abort', () => this.aborted.push(id));
-    return new Promise((resolve, reject) => this.running.push({ id, resolve, reject }));
+    return new Promise((resolve, reject) => this.attempts.push({ id, resolve, reject }));
   };
 
   /** Waits until the execution has begun this often. */
@@ -35,9 +43,9 @@ export class HeldTasks {
   }
 
   private take(id: string) {
-    const place = this.running.findIndex((one) => one.id === id);
+    const place = this.attempts.findIndex((one) => one.id === id);
     if (place < 0) throw new Error(`${id} does not run.`);
-    return this.running.splice(place, 1)[0];
+    return this.attempts.splice(place, 1)[0];
   }
 }
 
@@ -78,6 +86,14 @@ export async function storeThatStops(
   };
 }
 
+/** Starts the workflow `f` and waits until its first call runs here, without a row. */
+export async function startInPlace(harness: Harness, held: HeldTasks, extra: Partial<NewExecution> = {}): Promise<string> {
+  const id = await harness.start('f', undefined, extra);
+  await held.began(`${id}:1`);
+  expect(await inPlace(harness, id)).toBe(1);
+  return id;
+}
+
 /** How many steps the run has in place. */
 export async function inPlace(harness: Harness, id: string): Promise<number> {
   const [run] = await harness.query<{ n: number }>(
@@ -85,6 +101,16 @@ export async function inPlace(harness: Harness, id: string): Promise<number> {
     [id],
   );
   return run.n;
+}
+
+/** The run has this many steps, and each of them completed once: in a row of its own, or in the turn that consumed its result. */
+export async function settledOnce(harness: Harness, id: string, calls: number): Promise<void> {
+  const steps = await harness.query<{ call: number; status: string }>(
+    `SELECT parent_call AS call, status FROM rhythm.executions WHERE parent_id = $1
+    UNION ALL SELECT call, 'completed' FROM rhythm.steps WHERE execution_id = $1 ORDER BY call`,
+    [id],
+  );
+  expect(steps).toEqual(Array.from({ length: calls }, (_, n) => ({ call: n + 1, status: 'completed' })));
 }
 
 /** Nothing is claimed, queued, scheduled or waiting any more, and no step has two rows. */

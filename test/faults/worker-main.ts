@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
 import type { TaskContext } from '../../libs/engine/index.js';
+import { Store } from '../../libs/store/index.js';
 import { Harness } from '../engine/harness.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -40,6 +41,10 @@ const harness = await Harness.open({
   flows: JSON.parse(process.env.WORKER_FLOWS as string),
   tasks: {
     one: () => 1,
+    report: async (_: unknown, { heartbeat }: TaskContext) => {
+      await heartbeat('halfway');
+      return process.env.WORKER_NAME;
+    },
     hold: (_: unknown, { signal, executionId }) =>
       new Promise((resolve) => {
         say(`holding ${executionId}`);
@@ -76,7 +81,27 @@ const harness = await Harness.open({
   policies: { pay: { transactional: app !== undefined } },
   engine: { heartbeatMs: 100, deadAfterMs: 700, ...JSON.parse(process.env.WORKER_OPTIONS as string) },
 });
-const engine = await harness.engine();
+// It kills itself at one of the statements that begin with this name: before it is sent, or once it was executed.
+const [killedAt, moment, nth] = (process.env.WORKER_KILLED_AT ?? '').split(' ');
+let left = Number(nth);
+const store = killedAt
+  ? await Store.open({
+      url,
+      schema: process.env.WORKER_SCHEMA,
+      intercept: async (name, run) => {
+        const isLast = name.startsWith(killedAt) && --left === 0;
+        const kill = () => {
+          say(`killed ${moment} ${name}`);
+          process.kill(process.pid, 'SIGKILL');
+        };
+        if (isLast && moment === 'before') kill();
+        const rows = await run();
+        if (isLast) kill();
+        return rows;
+      },
+    })
+  : harness.store;
+const engine = await harness.engine({}, store);
 say(`ready ${engine.workerId} on ${hostname()}`);
 setInterval(() => {
   for (const event of harness.events.splice(0)) {

@@ -69,6 +69,9 @@ export class StepsInPlace {
     if (isGrouped && (children.length > room || commit.groups.some(({ members }) => members.length > most))) return undefined;
     const chosen = this.plainOf(children, keep.pending, room);
     if (chosen.length === 0 || (isGrouped && chosen.length < children.length)) return undefined;
+    // The run's claim serves only if its row has a step of this worker at the fence that this turn replaces: then nobody has deleted the
+    // claim. If this worker was declared dead and does not know it yet, its steps are queued and its claims are gone.
+    const isNamed = ended !== undefined || keep.pending.some(({ worker }) => worker === this.parts.workerId);
     const items: StepItem[] = [];
     const pending = [...keep.pending];
     for (const child of chosen) {
@@ -82,7 +85,7 @@ export class StepsInPlace {
     commit.pending = pendingText(pending);
     if (isGrouped) dropGroups(commit, keep);
     this.slots.acquire('reserved', items.length);
-    const claimId = this.runs.get(commit.id)?.claimId;
+    const claimId = isNamed ? this.runs.get(commit.id)?.claimId : undefined;
     const isOpen = claimId !== undefined && this.held.reserve(claimId, items.length);
     return { items, claimId: isOpen ? claimId : undefined };
   }

@@ -141,13 +141,18 @@ export class TurnBasis {
     commit.replies = rows.replies;
     commit.cancelled = cancelling;
     commit.cascade = cancelling;
-    if (turn.events.some(isStepCancel)) commit.cancels = [...commit.cancels, ...turn.events.filter(isStepCancel).map(({ call }) => call)];
+    if (turn.events.some(isStepCancel)) {
+      commit.cancelReasons = new Map(turn.events.filter(isStepCancel).map(({ call, payload }) => [call, payload]));
+      commit.cancels = [...commit.cancels, ...commit.cancelReasons.keys()];
+    }
     if (this.pending.length > 0) this.cancelSteps(cancelling ? undefined : commit.cancels);
     const inbox = turn.signals.length > 0 ? turn.events.filter((event) => event.kind !== 'signal') : turn.events;
     // The last turn consumes results too; only a failing one does not, because a retry may run its steps again.
     if (!failing) commit.oldSteps = this.oldSteps(inbox, calls);
 
     if (result.status === 'suspended') return this.suspended(turn, result.groups, inbox, calls);
+    // What the last turn waited for was there: its time limits, written with the end that deletes the others, would stay until they are due.
+    commit.timers = NO_TIMERS;
     const stale = this.staleAfter(turn);
     if (this.wasCancelled || cancelling) {
       commit.status = 'cancelled';
@@ -278,6 +283,7 @@ function storedOf(events: readonly StoredEvent[]): readonly number[] {
 
 const NONE: readonly number[] = [];
 const NO_STEPS: readonly PendingStep[] = [];
+const NO_TIMERS: TurnCommit['timers'] = [];
 
 // Only in the turn that applies the cancel.
 function cancelErrorIn({ result, events }: RunTurn): string | undefined {

@@ -5,6 +5,7 @@ import { NO_FENCE } from '../fence.js';
 import { EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns } from '../new-execution.js';
 import { executionOf } from '../pending-steps.js';
 import { wake } from '../work-queue.js';
+import { cancelReasonOf } from './cancels.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
 import { each, owner } from './turn-items.js';
@@ -96,15 +97,17 @@ export function addCancelledSteps(commit: CommitBuilder, fence: number, turns: r
       ['text', tags],
       ['text', options],
       ['float8', steps.map(({ item }) => item.startedAt)],
+      ['text', steps.map(({ turn, item }) => cancelReasonOf(turn, item.call))],
     ],
     // It keeps its time: lists and trees are in this order, and a page must not show it again.
     (unnest, next) => `cancelled_steps AS (
       INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
-      SELECT ${next}, to_timestamp(d.began_at / 1000), ${EXECUTION_VALUES} FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS}, began_at) WHERE ${commit.ofWinner}
+      SELECT ${next}, to_timestamp(d.began_at / 1000), ${EXECUTION_VALUES} FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS}, began_at, reason) WHERE ${commit.ofWinner}
       RETURNING id, bucket, queue, priority
     ), cancelled_step_events AS (
       INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
-      SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, '"the workflow that started it was cancelled"' FROM cancelled_steps
+      SELECT c.id, c.bucket, nextval('rhythm.event_seq'), 'cancel', 0, d.reason::json
+      FROM cancelled_steps c JOIN ${unnest} AS d(n, ${EXECUTION_COLUMNS}, began_at, reason) ON d.id = c.id
     ), woken_cancelled_steps AS (
       ${wake('cancelled_steps', '')}
     )`,

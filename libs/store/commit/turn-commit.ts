@@ -74,6 +74,8 @@ export interface TurnCommit {
   withdrawn: readonly number[];
   /** Calls whose tasks or child workflows are cancelled. */
   cancels: readonly number[];
+  /** Why, as JSON text, for those of them that people cancelled by their ids; null without a reason. */
+  cancelReasons?: ReadonlyMap<number, string | null>;
   /** Cancel every child that has not ended. */
   cascade?: boolean;
   /** Calls whose outcome is known at once: a child that is detached, a workflow that does not exist. Payloads are JSON text. */
@@ -127,6 +129,7 @@ export function turnCommit(
     timers: given.timers ?? NONE,
     withdrawn: given.withdrawn ?? NONE,
     cancels: given.cancels ?? NONE,
+    cancelReasons: given.cancelReasons,
     cascade: given.cascade,
     replies: given.replies ?? NONE,
     groups: given.groups ?? NONE,

@@ -1,12 +1,11 @@
 // Pauses and resumes runs. Both replace the fence: what a worker was doing for the run is dropped and done again after the resume.
 
 import { CLOCK } from '../clock.js';
-import type { PoolRunner } from '../connect/pool-runner.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
 import { newFence } from '../fence.js';
-import { bucketOf, mayBeStep } from '../ids.js';
-import { requeueStepIds } from '../run/take-steps.js';
+import { bucketOf } from '../ids.js';
+import { pauseSteps } from '../run/take-steps.js';
 import { enqueue } from '../work-queue.js';
 
 // The rows are locked first, so that the status and fence read from them are the newest: a task may be handed over at this moment.
@@ -63,18 +62,12 @@ const RESUME = sql(
   SELECT id FROM resumed`,
 );
 
-type Transactions = Runner & Pick<PoolRunner, 'transaction'>;
-
 /** Stops runs from moving until they are resumed. Returns the ids that were paused; those that had ended or were paused already are left out. */
-export async function pauseExecutions(db: Transactions, ids: readonly string[]): Promise<string[]> {
-  const pause = async (runner: Runner) =>
-    (await runner.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()])).map(({ id }) => id);
-  if (!ids.some(mayBeStep)) return pause(db);
-  // A step in place has no row that could be paused. It gets one in the queue, from which no worker may take it in between.
-  return db.transaction(async (tx) => {
-    await requeueStepIds(tx, ids);
-    return pause(tx);
-  });
+export async function pauseExecutions(db: Runner, ids: readonly string[]): Promise<string[]> {
+  // A step in place has no row that could be paused: it gets one that is.
+  const steps = await pauseSteps(db, ids);
+  const rows = await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()]);
+  return [...rows.map(({ id }) => id), ...steps];
 }
 
 /** Lets paused runs move again. Returns the ids that were resumed. */

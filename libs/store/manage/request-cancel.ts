@@ -4,7 +4,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE, LIVE } from '../ended.js';
 import { bucketOf, idColumns, mayBeStep } from '../ids.js';
 import { stepField } from '../pending-steps.js';
-import { cancelStepIds } from '../run/take-steps.js';
+import { cancelSteps } from '../run/take-steps.js';
 import { wake } from '../work-queue.js';
 
 const CANCEL = sql(
@@ -53,7 +53,7 @@ export async function requestCancel(db: Runner, ids: readonly string[], reason?:
   // A run that has ended or is paused reads no events, so its steps get rows. Others may have got one since the first statement.
   const left = found.filter(({ isLeft }) => isLeft).map(({ id }) => id);
   const cancelled = new Set<string>();
-  for (const { id, queue } of left.length > 0 ? await cancelStepIds(db, left, payload) : []) {
+  for (const { id, queue } of await cancelSteps(db, left, payload)) {
     cancelled.add(id);
     outcomes.set(id, { status: 'running', queue });
   }

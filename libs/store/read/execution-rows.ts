@@ -6,9 +6,8 @@ import { stepField } from '../pending-steps.js';
 
 /** The columns of such a row, in the order in which every source has them. */
 const COLUMNS = `created_at, bucket, priority, parent_call, id, type, target_name, queue, parent_id, version, inputs, inputs_verbatim, options, tags,
-  started_at, cancelled_at, attempts, crashes, status, worker_id, finished_at, progress, note, fence, output, output_verbatim, error, started_turn, consumed_turn`;
-// Only steps without rows know the turns of their run.
-const OF_E = COLUMNS.replace(/\b\w+\b/g, 'e.$&').replace('e.started_turn, e.consumed_turn', 'NULL::integer, NULL::integer');
+  started_at, cancelled_at, attempts, crashes, status, worker_id, finished_at, progress, note, fence, output, output_verbatim, error`;
+const OF_E = COLUMNS.replace(/\b\w+\b/g, 'e.$&');
 
 /** Executions that have rows of their own. `from` is what follows FROM, with `executions e`. */
 export function ownRows(from: string): string {
@@ -19,7 +18,7 @@ export function ownRows(from: string): string {
 export function endedStepRows(from: string): string {
   return `SELECT s.started_at, s.bucket, coalesce((s.unusual->>'priority')::smallint, 0::smallint), s.call, s.execution_id || ':' || s.call, 'task', s.name,
     coalesce(s.unusual->>'queue', 'default'), s.execution_id, NULL, s.input::json, NULL::json, s.unusual->'options', NULL::text[],
-    s.started_at, NULL::timestamptz, 0, 0::smallint, 'completed', s.worker_id, s.finished_at, NULL::jsonb, NULL, ${NO_FENCE}::bigint, s.output::json, NULL::json, NULL::jsonb, s.started_turn, s.consumed_turn FROM ${from}`;
+    s.started_at, NULL::timestamptz, 0, 0::smallint, 'completed', s.worker_id, s.finished_at, NULL::jsonb, NULL, ${NO_FENCE}::bigint, s.output::json, NULL::json, NULL::jsonb FROM ${from}`;
 }
 
 /** Steps that run in place. `from` is what follows FROM, with their run as `executions r` and nothing else. `where` may use `p.step`. */
@@ -28,7 +27,7 @@ export function pendingStepRows(from: string, where = 'true'): string {
   const startedAt = `to_timestamp(${field('startedAt')}::float8 / 1000)`;
   return `SELECT ${startedAt}, r.bucket, coalesce(${field('priority')}::smallint, 0::smallint), ${field('call')}::integer, r.id || ':' || ${field('call')}, 'task', ${field('name')},
     ${field('queue')}, r.id, NULL, ${field('input')}::json, NULL::json, ${field('options')}::jsonb, NULL::text[],
-    ${startedAt}, NULL::timestamptz, 0, 0::smallint, 'running', ${field('worker')}, NULL::timestamptz, NULL::jsonb, NULL, ${NO_FENCE}::bigint, NULL::json, NULL::json, NULL::jsonb, ${field('turn')}::integer, NULL::integer
+    ${startedAt}, NULL::timestamptz, 0, 0::smallint, 'running', ${field('worker')}, NULL::timestamptz, NULL::jsonb, NULL, ${NO_FENCE}::bigint, NULL::json, NULL::json, NULL::jsonb
     FROM ${from} CROSS JOIN LATERAL json_array_elements(r.pending::json) AS p(step) WHERE ${where}`;
 }
 

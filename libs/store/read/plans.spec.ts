@@ -67,7 +67,7 @@ const CALLS: Record<string, (db: Runner) => Promise<unknown>> = {
   'counts of a short time': (db) => countStatuses(db, new Date()),
   signal: (db) => sendSignals(db, [{ executionId: `${run}:1`, name: 'go' }]),
   cancel: (db) => requestCancel(db, [`${run}:4`]),
-  pause: (db) => pauseExecutions({ rows: (...call) => db.rows(...call), transaction: (work) => work(db) }, [`${busy[1]}:4`]),
+  pause: (db) => pauseExecutions(db, [`${busy[1]}:4`]),
   remove: (db) => removeExecutions(db, [ids[1_000]]),
   'rows for steps': (db) => promoteSteps(db, WORKER, newId(), steps.slice(2, 20)),
   'steps given back': (db) => requeueSteps(db, steps.slice(20, 40)),

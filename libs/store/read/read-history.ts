@@ -22,9 +22,6 @@ export interface HistoryEntry {
 // `worker_id` is the last worker, which started the run only if no other can have worked on it.
 const FIRST_WORKER = `CASE WHEN type = 'task' AND attempts <= 1 THEN worker_id END`;
 
-// Of a step without a row: the turn of its run that started it, or that consumed its result.
-const inTurn = (column: string) => `CASE WHEN ${column} IS NOT NULL THEN jsonb_build_object('turn', ${column}) END`;
-
 const HISTORY = sql(
   'read_history',
   `WITH me AS (SELECT * FROM ${ROWS_OF_IDS}),
@@ -41,9 +38,9 @@ const HISTORY = sql(
     SELECT created_at AS at, 0 AS place, 'created' AS kind, NULL AS worker_id, id, target_name, NULL::jsonb AS detail FROM me
     UNION ALL SELECT started_at, 1, 'started', ${FIRST_WORKER}, id, target_name, NULL FROM me WHERE started_at IS NOT NULL
     UNION ALL SELECT finished_at, 9, status, worker_id, id, target_name, error FROM me WHERE finished_at IS NOT NULL
-    UNION ALL SELECT created_at, 2, 'step-created', NULL, id, target_name, ${inTurn('started_turn')} FROM steps
+    UNION ALL SELECT created_at, 2, 'step-created', NULL, id, target_name, NULL FROM steps
     UNION ALL SELECT started_at, 3, 'step-started', ${FIRST_WORKER}, id, target_name, NULL FROM steps WHERE started_at IS NOT NULL
-    UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, coalesce(error, ${inTurn('consumed_turn')}) FROM steps WHERE finished_at IS NOT NULL
+    UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, error FROM steps WHERE finished_at IS NOT NULL
     UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail FROM rhythm.history h, me m WHERE h.execution_id = m.id AND h.bucket = m.bucket
     UNION ALL SELECT h.at, 5, 'step-' || h.kind, h.worker_id, s.id, s.target_name, h.detail FROM steps s JOIN rhythm.history h ON h.execution_id = s.id AND h.bucket = s.bucket
     WHERE h.kind IN ('failed', 'retried', 'attempt-failed', 'paused', 'resumed', 'recovered')

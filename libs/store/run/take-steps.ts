@@ -1,5 +1,6 @@
 // Gives steps without rows rows of their own: claimed by the worker that runs them, or queued for any worker.
 
+import { CLOCK } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { NO_FENCE, newFence } from '../fence.js';
 import { idColumns, mayBeStep } from '../ids.js';
@@ -55,20 +56,26 @@ const CLAIMED = `SELECT DISTINCT i.id, i.bucket FROM rhythm.claims c, unnest(c.i
 
 const OF_IDS = `(l.id, (${stepField('s.step', 'call')})::integer) IN (SELECT u.run, u.call FROM unnest($3::text[], $4::integer[]) AS u(run, call))`;
 
-// By their ids, whoever runs them: that worker finds the step gone, and drops its result.
-const REQUEUE_IDS = sql(
-  'requeue_step_ids',
-  `WITH ${takeSteps('SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)', OF_IDS, { fence: '$5' })}, queued AS (${enqueue('given')})
+// By their ids, whoever runs them: that worker finds the step gone, and drops its result. They are not queued before they are paused
+// or cancelled, or an idle worker would run them again at once.
+const RUNS_OF_IDS = 'SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)';
+const PAUSE_STEPS = sql(
+  'pause_steps',
+  `WITH ${takeSteps(RUNS_OF_IDS, OF_IDS, { fence: '$5', status: 'paused' })}, marked AS (
+    INSERT INTO rhythm.marked_executions (execution_id, bucket, status) SELECT id, bucket, 'paused' FROM given
+    ON CONFLICT (execution_id, bucket) DO UPDATE SET status = 'paused', marked_at = ${CLOCK}
+  ), noted AS (
+    INSERT INTO rhythm.history (execution_id, bucket, seq, kind) SELECT id, bucket, nextval('rhythm.event_seq'), 'paused' FROM given
+  )
   SELECT id FROM given WHERE id = ANY($1::text[])`,
 );
-
-const CANCEL_IDS = sql(
-  'cancel_left_steps',
-  `WITH ${takeSteps('SELECT DISTINCT u.run AS id, u.bucket FROM unnest($2::smallint[], $3::text[]) AS u(bucket, run)', OF_IDS, { fence: '$5' })}, requested AS (
+const CANCEL_STEPS = sql(
+  'cancel_steps',
+  `WITH ${takeSteps(RUNS_OF_IDS, OF_IDS, { fence: '$5' })}, requested AS (
     INSERT INTO rhythm.inbox (execution_id, bucket, seq, kind, call, payload)
-    SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, $6::json FROM given WHERE id = ANY($1::text[])
+    SELECT id, bucket, nextval('rhythm.event_seq'), 'cancel', 0, $6::json FROM given
   ), woken AS (${wake('given', '')})
-  SELECT id, queue FROM given`,
+  SELECT id, queue FROM given WHERE id = ANY($1::text[])`,
 );
 
 // Those of a live worker that it does not have: the reply to the commit that made them was lost. A locked run is left for the next
@@ -127,19 +134,17 @@ export async function requeueSteps(db: Runner, steps: readonly StepOfRun[], fenc
   return db.rows(REQUEUE, [...columns(steps), fence]);
 }
 
-/** Gives the steps among these ids that have no rows rows in the queue. Returns their ids. */
-export async function requeueStepIds(db: Runner, ids: readonly string[]): Promise<string[]> {
+/** Gives the steps among these ids that have no rows paused ones. Returns their ids. */
+export async function pauseSteps(db: Runner, ids: readonly string[]): Promise<string[]> {
   const mayBe = ids.filter(mayBeStep);
   if (mayBe.length === 0) return [];
-  return (await db.rows<{ id: string }>(REQUEUE_IDS, [...idColumns(mayBe), newFence()])).map(({ id }) => id);
+  return (await db.rows<{ id: string }>(PAUSE_STEPS, [...idColumns(mayBe), newFence()])).map(({ id }) => id);
 }
 
-/**
- * Gives the steps among these ids that have no rows rows with a cancel request, in one statement: no worker may run them in between.
- * Returns their ids and queues.
- */
-export async function cancelStepIds(db: Runner, ids: readonly string[], payload: string | null): Promise<{ id: string; queue: string }[]> {
-  return db.rows(CANCEL_IDS, [...idColumns(ids), newFence(), payload]);
+/** Gives the steps among these ids that have no rows rows with a cancel request. `reason` is JSON text or null. Returns their ids and queues. */
+export async function cancelSteps(db: Runner, ids: readonly string[], reason: string | null): Promise<{ id: string; queue: string }[]> {
+  const mayBe = ids.filter(mayBeStep);
+  return mayBe.length === 0 ? [] : db.rows(CANCEL_STEPS, [...idColumns(mayBe), newFence(), reason]);
 }
 
 /**
