@@ -25,7 +25,7 @@ describe('round trips', () => {
     expect(names).toEqual(['rhythm_insert_executions']);
   });
 
-  it('100 waiting tasks: one claim and one or two commits', async () => {
+  it('100 waiting tasks: not more than three claims and three commits', async () => {
     const harness = await kit.open({ tasks: { one: () => 1 } });
     for (let n = 0; n < 100; n++) await harness.start('one');
     const names: string[] = [];
@@ -33,7 +33,7 @@ describe('round trips', () => {
     await harness.engine({ concurrency: 100, claimBatch: 100, pollMs: 60_000 }, store);
     await waitFor('all to complete', async () => (await harness.count('executions', `status = 'completed'`)) === 100);
     expect(names.filter((name) => name === 'rhythm_claim_work').length).toBeLessThanOrEqual(3);
-    expect(names.filter((name) => name.startsWith('rhythm_commit_')).length).toBeLessThanOrEqual(2);
+    expect(names.filter((name) => name.startsWith('rhythm_commit_')).length).toBeLessThanOrEqual(3);
   });
 
   it('a workflow of 5 steps: one claim, one load, one commit for the first turn and one for each step', async () => {

@@ -12,11 +12,18 @@ export type Scalars = readonly (readonly [type: string, value: Item | Buffer])[]
 
 const statements = new Map<string, Statement>();
 
+interface Part {
+  name: string;
+  columns: Columns;
+  /** Without the columns that hold only what their items usually are. */
+  lean: boolean;
+  scalars: Scalars;
+  text(unnest: string, ...scalars: string[]): string;
+}
+
 /** Collects the parts of one commit statement and their parameters. */
 export class CommitBuilder {
-  private readonly names: string[] = [];
-  private readonly texts: (() => string)[] = [];
-  readonly values: unknown[] = [];
+  private readonly parts: Part[] = [];
 
   /** `optimistic`: all items are assumed to win their fence, and the statement fails as a whole if one of them does not. Otherwise the commit is checked. */
   constructor(readonly optimistic: boolean) {}
@@ -37,35 +44,56 @@ export class CommitBuilder {
   }
 
   /**
-   * Adds a part. `text` gets the `unnest(…)` of its columns and then its scalars, and is called only when this combination of
+   * Adds a part. `text` gets the rows of its columns (an `unnest`) and then its scalars, and is called only when this combination of
    * parts is new: the same parts always take the same parameters in the same order, so their text is prepared once per connection.
    */
-  add(name: string, columns: Columns, text: (unnest: string, ...scalars: string[]) => string, scalars: Scalars = []): void {
-    const first = this.values.length + 1;
-    const lean = areUsual(columns);
-    const sent = lean ? columns.filter(([, , usual]) => usual === undefined) : columns;
-    for (const [type, values] of sent) this.values.push(arrayBytes(type, values));
-    for (const [, value] of scalars) this.values.push(value);
-    this.names.push(lean ? name : `full-${name}`);
-    this.texts.push(() =>
-      text(
-        lean ? leanUnnest(columns, first) : `unnest(${arrays(columns, first)})`,
-        ...scalars.map(([type], n) => `$${first + sent.length + n}::${type}`),
-      ),
-    );
+  add(name: string, columns: Columns, text: Part['text'], scalars: Scalars = []): void {
+    this.parts.push({ name, columns, lean: areUsual(columns), scalars, text });
   }
 
-  /** The statement: every part as a CTE, followed by `result`. */
-  statement(result: string): Statement {
-    const key = `${this.optimistic ? 'optimistic' : 'checked'}:${this.names.join('+')}`;
+  /** The statement: every part as a CTE, followed by `result`; and its parameters. */
+  // The commit of one step has one row in each part. As scalars it takes the server a sixth less than as arrays of one item.
+  statement(result: string): { statement: Statement; values: unknown[] } {
+    const { parts } = this;
+    const single = this.optimistic && parts.every(isSingle);
+    const names = parts.map(({ name, lean }) => (lean ? name : `full-${name}`));
+    const key = `${this.optimistic ? 'optimistic' : 'checked'}${single ? '-single' : ''}:${names.join('+')}`;
     let statement = statements.get(key);
     if (!statement) {
-      const text = `WITH ${this.texts.map((part) => part()).join(',\n')}\n${result}`;
-      statement = { name: `rhythm_commit_${statements.size}`, text };
+      statement = { name: `rhythm_commit_${statements.size}`, text: `WITH ${textsOf(parts, single).join(',\n')}\n${result}` };
       statements.set(key, statement);
     }
-    return statement;
+    return { statement, values: valuesOf(parts, single) };
   }
+}
+
+// Of a column that an optimistic commit does not need the array is empty.
+function isSingle({ columns }: Part): boolean {
+  return columns.length === 0 || (columns.every(([, items]) => items.length < 2) && columns.some(([, items]) => items.length === 1));
+}
+
+const sentOf = ({ columns, lean }: Part) => (lean ? columns.filter(([, , usual]) => usual === undefined) : columns);
+
+function valuesOf(parts: readonly Part[], single: boolean): unknown[] {
+  const values: unknown[] = [];
+  for (const part of parts) {
+    for (const [type, items] of sentOf(part)) values.push(single ? (items[0] ?? null) : arrayBytes(type, items));
+    for (const [, value] of part.scalars) values.push(value);
+  }
+  return values;
+}
+
+function textsOf(parts: readonly Part[], single: boolean): string[] {
+  let first = 1;
+  return parts.map((part) => {
+    const { columns, lean, scalars, text } = part;
+    const sent = sentOf(part).length;
+    const rows = single ? 'row' : 'arrays';
+    const unnest = lean ? leanRows(columns, first, rows) : ROWS[rows](columns, first);
+    const given = scalars.map(([type], n) => `$${first + sent + n}::${type}`);
+    first += sent + scalars.length;
+    return text(unnest, ...given);
+  });
 }
 
 /** Whether these columns hold only what their items usually are. */
@@ -74,16 +102,18 @@ export function areUsual(columns: Columns): boolean {
 }
 
 // Columns with only usual items are not sent, if that is so for all such columns: each combination is a plan of its own.
-function leanUnnest(columns: Columns, first: number): string {
+function leanRows(columns: Columns, first: number, rows: keyof typeof ROWS): string {
   const sent = columns.filter(([, , usual]) => usual === undefined);
-  if (sent.length === columns.length) return `unnest(${arrays(columns, first)})`;
+  if (sent.length === columns.length) return ROWS[rows](columns, first);
   const items = columns.map((column) => (column[2] === undefined ? `u.c${sent.indexOf(column)}` : literal(column[0], column[2])));
-  return `(SELECT ${items.join(', ')} FROM unnest(${arrays(sent, first)}) AS u(${sent.map((_, n) => `c${n}`).join(', ')}))`;
+  return `(SELECT ${items.join(', ')} FROM ${ROWS[rows](sent, first)} AS u(${sent.map((_, n) => `c${n}`).join(', ')}))`;
 }
 
-function arrays(columns: Columns, first: number): string {
-  return columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ');
-}
+/** The rows of columns: as many as the arrays have items, or one. */
+const ROWS = {
+  arrays: (columns: Columns, first: number) => `unnest(${columns.map(([type], n) => `$${first + n}::${type}[]`).join(', ')})`,
+  row: (columns: Columns, first: number) => `(SELECT ${columns.map(([type], n) => `$${first + n}::${type}`).join(', ')})`,
+};
 
 // Only for constants in this code: values from outside are parameters.
 function literal(type: string, value: Item): string {

@@ -123,7 +123,8 @@ async function write(
     turns.length > 0 ? `SELECT 'turn' AS kind, n FROM turned` : '',
   ];
   const result = optimistic ? 'SELECT n FROM all_won' : winners.filter(Boolean).join(' UNION ALL ') || 'SELECT 1 WHERE false';
-  return db.rows(commit.statement(result), commit.values);
+  const { statement, values } = commit.statement(result);
+  return db.rows(statement, values);
 }
 
 // For each task the turn of the group that it is fused with, if any.
