@@ -78,7 +78,8 @@ export class TaskLane {
       return this.slots.release('task');
     }
     if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: item.attempts + 1 });
-    const outcome = await this.runner.run(item, task);
+    const attempt = this.runner.run(item, task);
+    const outcome = attempt instanceof Promise ? await attempt : attempt;
     // The next step of the run may have the slot.
     const keepsSlot = isStep(item) && 'commit' in outcome && StepEnds.isPlain(outcome.commit);
     if (keepsSlot) this.slots.acquire('reserved');

@@ -25,27 +25,54 @@ export class TaskRunner {
     private readonly rows: StepRows,
   ) {}
 
-  /** Runs the attempt of a claimed task. */
-  async run(item: HeldItem, task: RunnableTask): Promise<AttemptOutcome> {
+  /** Runs the attempt of a claimed task. There is no promise when the task returned at once. */
+  run(item: HeldItem, task: RunnableTask): AttemptOutcome | Promise<AttemptOutcome> {
     const policy = policyOf(task.policy, item.options);
     const attempt = new Attempt(item, policy, this.parts, this.rows);
     const committed = { done: false };
+    let returned: unknown;
     try {
-      const returned = attempt.race(() => this.call(task, attempt, committed));
-      // A task that returned at once is not awaited.
-      const value = returned instanceof Promise ? await returned : returned;
-      if (committed.done) return { written: true };
-      if (attempt.stopped) return { stopped: attempt.stopped };
-      if (attempt.handOver) return { commit: handedOver(item) };
-      const output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
-      return { commit: completed(item, output) };
+      returned = attempt.race(() => this.call(task, attempt, committed));
     } catch (error) {
-      if (committed.done) return { written: true };
-      if (attempt.stopped) return { stopped: attempt.stopped };
-      return { commit: this.failed(item, policy, error), ...(error instanceof UnreachableError ? { unreachable: error } : {}) };
-    } finally {
-      attempt.end();
+      return this.threw(attempt, committed, error);
     }
+    if (!(returned instanceof Promise)) return this.returned(attempt, committed, returned);
+    return returned.then(
+      (value) => this.returned(attempt, committed, value),
+      (error) => this.threw(attempt, committed, error),
+    );
+  }
+
+  private returned(attempt: Attempt, committed: { done: boolean }, value: unknown): AttemptOutcome {
+    const { item } = attempt;
+    const ended = this.ended(attempt, committed);
+    if (ended) return ended;
+    if (attempt.handOver) return this.end(attempt, { commit: handedOver(item) });
+    let output: string | undefined;
+    try {
+      output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
+    } catch (error) {
+      return this.threw(attempt, committed, error);
+    }
+    return this.end(attempt, { commit: completed(item, output) });
+  }
+
+  private threw(attempt: Attempt, committed: { done: boolean }, error: unknown): AttemptOutcome {
+    const ended = this.ended(attempt, committed);
+    if (ended) return ended;
+    const unreachable = error instanceof UnreachableError ? { unreachable: error } : {};
+    return this.end(attempt, { commit: this.failed(attempt.item, attempt.policy, error), ...unreachable });
+  }
+
+  // Nothing is to be written any more, whatever the task returned or threw.
+  private ended(attempt: Attempt, committed: { done: boolean }): AttemptOutcome | undefined {
+    if (committed.done) return this.end(attempt, { written: true });
+    return attempt.stopped && this.end(attempt, { stopped: attempt.stopped });
+  }
+
+  private end(attempt: Attempt, outcome: AttemptOutcome): AttemptOutcome {
+    attempt.end();
+    return outcome;
   }
 
   // What is returned may be a promise, as what the task returns may be.
