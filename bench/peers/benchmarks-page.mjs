@@ -43,7 +43,8 @@ const CHARTS = [
 ];
 
 export function writeBenchmarksPage({ results: measured, contestants, versions, rounds, quick }) {
-  const results = [...earlier(measured), ...measured];
+  const today = new Date().toISOString().slice(0, 10);
+  const results = [...earlier(measured), ...measured.map((result) => ({ ...result, on: today }))];
   const medians = mediansOf(results).sort((a, b) => ORDER.indexOf(a.workload) - ORDER.indexOf(b.workload));
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(RESULTS, `${JSON.stringify({ versions, results }, null, 1)}\n`);
@@ -55,7 +56,9 @@ export function writeBenchmarksPage({ results: measured, contestants, versions, 
     writeFileSync(new URL(file, FOLDER), barChart(title, bars));
     return `![${title}](benchmarks/${file})`;
   });
-  const tables = [...new Set(medians.map(({ workload }) => workload))].map((name) => tableOf(name, medians, contestants));
+  const tables = [...new Set(medians.map(({ workload }) => workload))].map((name) =>
+    tableOf(name, medians, contestants, datesOf(results, today)),
+  );
   const [before, rest] = readFileSync(PAGE, 'utf8').split(BEGIN);
   const [, after] = rest.split(END);
   const generated = [conditions({ contestants, versions, rounds, quick }), targetTable(medians), ...charts, ...tables].join('\n\n');
@@ -71,13 +74,22 @@ function earlier(measured) {
   );
 }
 
+// When each row that is not of today was measured.
+function datesOf(results, today) {
+  const dates = new Map(results.map(({ workload, contestant, on }) => [`${workload}/${contestant}`, on]));
+  return (workload, contestant) => {
+    const on = dates.get(`${workload}/${contestant}`);
+    return on === today ? '' : ` (${on})`;
+  };
+}
+
 function conditions({ contestants, versions, rounds, quick }) {
   const settings = Object.entries(SERVER_SETTINGS).map(([name, value]) => `\`${name} = ${value}\``);
   const machine = `${cpus().length} cores (${cpus()[0].model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
   const lines = [
     `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, PostgreSQL ${versions.postgresql} with fsync and ${settings.join(', ')}${
       versions.redis ? `, Redis ${versions.redis}` : ''
-    }, all contestants on Node ${versions.node}. Medians of ${rounds} interleaved rounds${quick ? ' (quick)' : ''}; each round on a fresh database.`,
+    }, all contestants on Node ${versions.node}. Medians of ${rounds} interleaved rounds${quick ? ' (quick)' : ''}; each round on a fresh database. A row with a date is of an earlier run: the ratios that need it compare two runs.`,
     '',
     '| contestant | version | settings |',
     '|---|---|---|',
@@ -86,7 +98,7 @@ function conditions({ contestants, versions, rounds, quick }) {
   return lines.join('\n');
 }
 
-function tableOf(name, medians, contestants) {
+function tableOf(name, medians, contestants, dateOf) {
   const rows = contestants.flatMap((contestant) => medians.filter((one) => one.workload === name && one.contestant === contestant.name));
   const ours = rows.find(({ contestant }) => contestant === 'Rhythm')?.numbers;
   const columns = Object.keys(NUMBERS).filter((column) => rows.some(({ numbers }) => numbers[column] !== undefined));
@@ -102,7 +114,7 @@ function tableOf(name, medians, contestants) {
     `|---|${columns.map(() => '--:').join('|')}|--:|`,
     ...rows.map((row) => {
       const cells = columns.map((column) => (row.numbers[column] === undefined ? '' : NUMBERS[column][1](row.numbers[column])));
-      return `| ${row.contestant} | ${cells.join(' | ')} | ${ratio(row)} |`;
+      return `| ${row.contestant}${dateOf(name, row.contestant)} | ${cells.join(' | ')} | ${ratio(row)} |`;
     }),
   ].join('\n');
 }
