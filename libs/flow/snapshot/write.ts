@@ -2,7 +2,7 @@
 
 import type { Frame } from '../vm/frame.js';
 import { AwaitReaction, Combinator, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
-import { liveRegisters, walk } from '../vm/reach.js';
+import { liveRegisters, Walk } from '../vm/reach.js';
 import {
   ArrayObject,
   BoundNative,
@@ -39,31 +39,79 @@ import {
 } from './format.js';
 
 export function writeSnapshot(vm: Vm): string {
-  return new Writer(vm).write();
+  return new SnapshotWriter(vm).advance(Number.POSITIVE_INFINITY) as string;
 }
 
 type Shared = HeapObject | Cell | Combinator;
 
 const NOTHING: ReadonlySet<object> = new Set();
 
-class Writer {
+/** Fuel of writing one value. */
+const VALUE_WORK = 8;
+/** Elements that are written in one go. */
+const SPAN = 1_000;
+
+/** A long array that is being written. */
+interface Unfinished {
+  readonly elements: readonly unknown[];
+  readonly list: Json[];
+  readonly depth: number;
+  at: number;
+}
+
+/** A longer text is made in a slice of its own. */
+const LONG_TEXT = 1_000_000;
+
+/** Writes in steps, because a large state takes longer than a slice. The run does not move in between. */
+export class SnapshotWriter {
   private readonly shared = new Map<object, number>();
   private readonly table: Json[] = [];
   private readonly waiting: Shared[] = [];
 
-  constructor(private readonly vm: Vm) {}
+  private isShared: ReadonlySet<object> = NOTHING;
+  private readonly walk: Walk;
+  private top: Json[] | null = null;
+  private readonly unfinished: Unfinished[] = [];
+  /** Values, since the slice began. */
+  private written = 0;
 
-  write(): string {
-    const { calls } = this.vm;
-    let isShared: Set<object> | undefined;
-    walk(calls.promises(), {
+  constructor(private readonly vm: Vm) {
+    this.walk = new Walk(vm.calls.promises(), {
       again: (object) => {
-        isShared ??= new Set();
-        isShared.add(object);
+        if (this.isShared === NOTHING) this.isShared = new Set();
+        (this.isShared as Set<object>).add(object);
       },
     });
-    // Shared objects are numbered in the order in which the writer reaches them.
-    this.isShared = isShared ?? NOTHING;
+  }
+
+  /** Goes on for about this much fuel, which is not charged; returns the text when it is done. */
+  advance(fuel: number): string | undefined {
+    if (!this.walk.isDone) {
+      const used = this.walk.advance(fuel);
+      if (used >= fuel) return undefined;
+    }
+    this.written = 0;
+    this.top ??= this.begin();
+    if (!this.goOn(fuel / VALUE_WORK)) return undefined;
+    if (this.length > LONG_TEXT && this.written > 0 && fuel < Number.POSITIVE_INFINITY) return undefined;
+    return JSON.stringify(this.top);
+  }
+
+  /** Writes what is left, up to about so many values. Shared objects are numbered in the order in which the writer reaches them. */
+  private goOn(most: number): boolean {
+    const { unfinished, waiting } = this;
+    while (unfinished.length > 0 || this.table.length < waiting.length) {
+      if (this.written > most) return false;
+      // Writing it may add others.
+      const array = unfinished.pop();
+      if (array === undefined) this.table.push(this.body(waiting[this.table.length], 0));
+      else if (!this.elements(array)) unfinished.push(array);
+    }
+    return true;
+  }
+
+  private begin(): Json[] {
+    const { calls } = this.vm;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
       const { id, kind, name, timeoutMs, muted } = promise.call!;
@@ -72,16 +120,15 @@ class Writer {
       if (muted) call.push(1);
       pending.push(call);
     }
-    for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
     const top: Json[] = [SNAPSHOT_VERSION, this.vm.program.fingerprint, calls.nextId, pending, this.table];
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
-    return JSON.stringify(top);
+    return top;
   }
-  private isShared = NOTHING;
   /** A lower bound for the length of the text: writing stops before one that is too long is built. */
   private length = 0;
 
   private value(value: unknown, depth: number): Json {
+    this.written++;
     this.length += typeof value === 'string' ? 3 + value.length : 2;
     if (this.length > this.vm.limits.snapshotBytes)
       throw this.vm.limit('FLOW_LIMIT_SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
@@ -162,18 +209,28 @@ class Writer {
   }
 
   private array(elements: readonly unknown[], depth: number): Json {
-    const list: Json[] = [Tag.ARRAY];
-    for (let at = 0; at < elements.length; at++) {
+    const array: Unfinished = { elements, at: 0, depth, list: [Tag.ARRAY] };
+    // The elements of a long one follow when everything else is written.
+    if (elements.length > SPAN) this.unfinished.push(array);
+    else this.elements(array);
+    return array.list;
+  }
+
+  /** Writes the next elements of an array; true when it is complete. */
+  private elements(array: Unfinished): boolean {
+    const { elements, list, depth } = array;
+    const until = Math.min(elements.length, array.at + SPAN);
+    while (array.at < until) {
+      const { at } = array;
       if (at in elements) {
+        array.at++;
         list.push(this.value(elements[at], depth));
         continue;
       }
-      let end = at;
-      while (end < elements.length && !(end in elements)) end++;
-      list.push([Tag.HOLES, end - at]);
-      at = end - 1;
+      while (array.at < elements.length && !(array.at in elements)) array.at++;
+      list.push([Tag.HOLES, array.at - at]);
     }
-    return list;
+    return array.at >= elements.length;
   }
 
   private iterator({ target, position, mode, owner }: IteratorObject, depth: number): Json {

@@ -1,7 +1,7 @@
 // Promise, its combinators and its methods.
 
 import { FlowThrow } from './exceptions.js';
-import { type BuiltinFamily, call, DONE, type Machine, methods, type NativeDefinition, native, type Steps } from './native.js';
+import { type BuiltinFamily, call, DONE, type Machine, methods, type NativeDefinition, native, PAUSE, type Steps } from './native.js';
 import {
   Combinator,
   type CombinatorKind,
@@ -178,7 +178,7 @@ function requireConstructor(vm: Machine, receiver: Value, method: string): void 
 }
 
 export function combine(kind: CombinatorKind) {
-  return (machine: Machine, receiver: Value, [iterable]: readonly Value[]): Value => {
+  return function* (machine: Machine, receiver: Value, [iterable]: readonly Value[]): Steps<Value> {
     const vm = machine as Vm;
     requireConstructor(vm, receiver, kind);
     const result = vm.newPromise();
@@ -192,6 +192,7 @@ export function combine(kind: CombinatorKind) {
         combinator.remaining++;
         if (kind !== 'race') combinator.values[index] = undefined;
         react(vm, promiseOf(vm, value), new ElementReaction(combinator, index));
+        if (vm.isDue) yield PAUSE;
       }
       releaseElement(vm, combinator);
     } catch (error) {
@@ -205,7 +206,7 @@ export function combine(kind: CombinatorKind) {
 
 /** A combinator under its name; `Task.all` and others are the same functions under other names. */
 export function combinatorNative(name: string, kind: CombinatorKind): NativeFunction {
-  return native({ name, length: 1, cost: 8, call: combine(kind) });
+  return native({ name, length: 1, cost: 8, steps: combine(kind) });
 }
 
 function* tryCall(machine: Machine, receiver: Value, [callback, ...args]: readonly Value[]): Steps<Value> {

@@ -20,6 +20,8 @@ export interface Visitor {
   string?(text: string): void;
   /** The first time an object is reached. */
   object?(object: HeapObject | Cell | Combinator): void;
+  /** Each own property of such an object, in order. */
+  property?(key: string, at: number): void;
   /** Every other time. */
   again?(object: object): void;
   frame?(frame: Frame): void;
@@ -32,33 +34,93 @@ export type Node = Register | Frame | Combinator;
 
 /** Visits each object once, without host recursion: a flow may build chains of any length. Returns `seen`. */
 export function walk(roots: Iterable<Node>, visitor: Visitor = {}, seen = new Set<object>()): Set<object> {
-  const work: object[] = [];
-  const push = (node: Node) => {
-    if (typeof node === 'string') visitor.string?.(node);
+  new Walk(roots, visitor, seen).advance(Number.POSITIVE_INFINITY);
+  return seen;
+}
+
+/** Measured: remembering an object takes eight units of fuel, looking at a primitive a quarter. */
+const OBJECT_WORK = 8;
+const CHILDREN_PER_UNIT = 4;
+const PROPERTY_WORK = 4;
+/** Elements that are looked at in one go. */
+const SPAN = 4_096;
+
+/** What is left of a long array. */
+class Span {
+  constructor(
+    readonly values: readonly unknown[],
+    readonly from: number,
+  ) {}
+}
+
+/** The same walk in steps, for graphs that take longer than a slice. Nothing of the run may move in between. */
+export class Walk {
+  private readonly work: object[] = [];
+  private done = 0;
+  private readonly push = (node: Node): void => {
+    if (typeof node === 'string') this.visitor.string?.(node);
     else if (typeof node === 'object' && node !== null) {
-      if (seen.has(node)) visitor.again?.(node);
+      if (this.seen.has(node)) this.visitor.again?.(node);
       else {
-        seen.add(node);
-        work.push(node);
+        this.seen.add(node);
+        this.work.push(node);
       }
     }
   };
-  for (const root of roots) push(root);
-  while (work.length > 0) {
-    const node = work.pop() as object;
+
+  constructor(
+    roots: Iterable<Node>,
+    private readonly visitor: Visitor = {},
+    private readonly seen = new Set<object>(),
+  ) {
+    this.add(roots);
+  }
+
+  add(roots: Iterable<Node>): void {
+    for (const root of roots) this.push(root);
+  }
+
+  get isDone(): boolean {
+    return this.work.length === 0;
+  }
+
+  /** Goes on for about this much fuel; returns how much it took. */
+  advance(fuel: number): number {
+    const { work } = this;
+    for (this.done = 0; work.length > 0 && this.done < fuel; ) this.visit(work.pop() as object);
+    return Math.ceil(this.done);
+  }
+
+  private visit(node: object): void {
+    const { visitor, push } = this;
+    if (node instanceof Span) return this.list(node.values, node.from);
+    this.done += OBJECT_WORK;
     if (node instanceof Frame) {
       visitor.frame?.(node);
       pushFrame(node, push);
-      continue;
+      return;
     }
     visitor.object?.(node as HeapObject);
     if (node instanceof Cell) push(node.value);
     else if (node instanceof Combinator) {
       push(node.result);
-      node.values.forEach(push);
-    } else children(node as HeapObject, push, visitor);
+      this.list(node.values, 0);
+    } else {
+      this.done += PROPERTY_WORK * children(node as HeapObject, push, visitor);
+      if (node instanceof ArrayObject) this.list(node.elements, 0);
+      else if (node instanceof CollectionObject) {
+        this.list(node.keys, 0);
+        this.list(node.values, 0);
+      }
+    }
   }
-  return seen;
+
+  private list(values: readonly unknown[], from: number): void {
+    const end = Math.min(values.length, from + SPAN);
+    this.done += (end - from) / CHILDREN_PER_UNIT;
+    if (end < values.length) this.work.push(new Span(values, end));
+    for (let at = from; at < end; at++) this.push(values[at] as Node);
+  }
 }
 
 function pushFrame(frame: Frame, push: (node: Node) => void): void {
@@ -82,21 +144,24 @@ export function liveRegisters(frame: Frame): Register[] {
   return found;
 }
 
-function children(object: HeapObject, push: (node: Node) => void, visitor: Visitor): void {
+/** All but elements and entries. Returns the number of properties. */
+function children(object: HeapObject, push: (node: Node) => void, visitor: Visitor): number {
   // Built-ins are shared by all runs and refer to nothing of a run.
-  if (object instanceof NativeFunction || object instanceof NamespaceObject) return;
-  if (object.props) for (const key in object.props) push(object.props[key]);
-  if (object instanceof ArrayObject) object.elements.forEach(push);
-  else if (object instanceof FunctionObject) {
+  if (object instanceof NativeFunction || object instanceof NamespaceObject) return 0;
+  let properties = 0;
+  if (object.props !== null) {
+    for (const key in object.props) {
+      visitor.property?.(key, properties++);
+      push(object.props[key]);
+    }
+  }
+  if (object instanceof FunctionObject) {
     push(object.givenName);
     object.cells.forEach(push);
   } else if (object instanceof BoundNative) object.bound.forEach(push);
   else if (object instanceof ErrorObject) {
     push(object.stack);
     for (const key in object.hidden) push(object.hidden[key]);
-  } else if (object instanceof CollectionObject) {
-    for (const key of object.keys) push(key);
-    for (const value of object.values) push(value);
   } else if (object instanceof IteratorObject) {
     push(object.target);
     push(object.owner);
@@ -105,6 +170,7 @@ function children(object: HeapObject, push: (node: Node) => void, visitor: Visit
     if (visitor.promise) visitor.promise(object, push);
     else if (object.reactions !== null) for (const reaction of object.reactions) pushReaction(reaction, push);
   }
+  return properties;
 }
 
 /** What a reaction keeps alive; a member of a decided combinator keeps nothing. */

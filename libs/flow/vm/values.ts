@@ -24,6 +24,8 @@ export function newProperties(): Properties {
 export abstract class HeapObject {
   props: Properties | null = null;
   frozen = false;
+  /** At least as many as there are properties that were not written by an object literal: see `addProperty`. */
+  added = 0;
 }
 
 /** `{}`: the only class whose `props` are never null. */
