@@ -1,7 +1,7 @@
 // `Map`, `Set` and the iterators of arrays, strings and collections.
 import { ENTRY_BYTES } from '../vm/memory.js';
-import { type BuiltinFamily, call, DONE, type Machine, methods, type NativeCost, native, PAUSE } from '../vm/native.js';
-import { LONGEST_HASHED } from '../vm/properties.js';
+import { type BuiltinFamily, call, DONE, LONG, type Machine, methods, type NativeCost, native, PAUSE } from '../vm/native.js';
+import { isLongWalk, LONGEST_HASHED } from '../vm/properties.js';
 import { CollectionObject, HeapObject, MapObject, type NativeFunction, SetObject, type Value } from '../vm/values.js';
 import { byFirst } from './cost.js';
 import { groupBy } from './group-by.js';
@@ -19,19 +19,30 @@ function put(vm: Machine, collection: CollectionObject, key: Value, value: Value
   collection.put(key, value);
 }
 
+function putEntry(vm: Machine, map: MapObject, entry: Value): void {
+  if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'new Map() needs pairs [key, value]');
+  put(vm, map, vm.getProperty(entry, '0'), vm.getProperty(entry, '1'));
+}
+
 const MAP = native(
   {
     name: 'Map',
     length: 0,
     cost: 1,
-    *constructSteps(vm, _receiver, args) {
+    construct(vm, _receiver, [entries]) {
+      if (isLongWalk(entries)) return LONG;
       const map = vm.newMap();
-      if (args[0] === undefined || args[0] === null) return map;
+      if (entries === undefined || entries === null) return map;
+      const iterator = vm.iteratorOf(entries);
+      for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) putEntry(vm, map, entry);
+      return map;
+    },
+    *constructSteps(vm, _receiver, [entries]) {
+      const map = vm.newMap();
       vm.hold([map]);
-      const iterator = vm.iteratorOf(args[0]);
+      const iterator = vm.iteratorOf(entries);
       for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) {
-        if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'new Map() needs pairs [key, value]');
-        put(vm, map, vm.getProperty(entry, '0'), vm.getProperty(entry, '1'));
+        putEntry(vm, map, entry);
         if (vm.isDue) yield PAUSE;
       }
       return map;
@@ -61,11 +72,18 @@ const SET = native({
   name: 'Set',
   length: 0,
   cost: 1,
-  *constructSteps(vm, _receiver, args) {
+  construct(vm, _receiver, [values]) {
+    if (isLongWalk(values)) return LONG;
     const set = vm.newSet();
-    if (args[0] === undefined || args[0] === null) return set;
+    if (values === undefined || values === null) return set;
+    const iterator = vm.iteratorOf(values);
+    for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) put(vm, set, each, undefined);
+    return set;
+  },
+  *constructSteps(vm, _receiver, [values]) {
+    const set = vm.newSet();
     vm.hold([set]);
-    const iterator = vm.iteratorOf(args[0]);
+    const iterator = vm.iteratorOf(values);
     for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) {
       put(vm, set, each, undefined);
       if (vm.isDue) yield PAUSE;

@@ -1,6 +1,6 @@
 // `Object`, and the methods that every object has.
-import { type BuiltinFamily, DONE, type Machine, methods, native, PAUSE, type Steps } from '../vm/native.js';
-import { builtInName, isBuiltIn, ownKeysSteps } from '../vm/properties.js';
+import { type BuiltinFamily, DONE, LONG, type Machine, methods, native, PAUSE, type Steps } from '../vm/native.js';
+import { builtInName, isBuiltIn, isLong, LONG_LIST, ownKeysSteps } from '../vm/properties.js';
 import {
   ArrayObject,
   DateObject,
@@ -17,10 +17,26 @@ import {
 import { byFirst } from './cost.js';
 import { groupBy } from './group-by.js';
 
-/** The keys of what `Object.keys` and similar functions accept: anything but undefined and null. */
-function* keysOf(vm: Machine, value: Value, what: string): Steps<string[]> {
+/** What `Object.keys` and similar functions accept: anything but undefined and null. */
+function requireObject(vm: Machine, value: Value, what: string): void {
   if (value === undefined || value === null) throw vm.error('TypeError', `${what} was given ${value}. Pass an object.`);
+}
+
+/** Of an object with few of them; of a frozen or restored one that is not known before they are listed. */
+function fewKeys(vm: Machine, value: Value, what: string): string[] | undefined {
+  requireObject(vm, value, what);
+  if (isLong(value) || (value instanceof HeapObject && value.added > LONG_LIST)) return undefined;
+  const keys = vm.ownKeys(value);
+  return keys.length > LONG_LIST ? undefined : keys;
+}
+
+function* keysOf(vm: Machine, value: Value, what: string): Steps<string[]> {
+  requireObject(vm, value, what);
   return yield* ownKeysSteps(vm, value);
+}
+
+function entryOf(vm: Machine, object: Value, key: string): Value {
+  return vm.newArray([key, vm.getProperty(object, key)]);
 }
 
 function construct(vm: Machine, _receiver: Value, args: readonly Value[]): Value {
@@ -61,6 +77,10 @@ const OBJECT = native(
       name: 'Object.keys',
       length: 1,
       cost: 1,
+      call(vm, _receiver, args) {
+        const keys = fewKeys(vm, args[0], 'Object.keys()');
+        return keys === undefined ? LONG : vm.newArray(keys);
+      },
       *steps(vm, _receiver, args) {
         return vm.newArray(yield* keysOf(vm, args[0], 'Object.keys()'));
       },
@@ -69,6 +89,13 @@ const OBJECT = native(
       name: 'Object.values',
       length: 1,
       cost: 1,
+      call(vm, _receiver, args) {
+        const values: Value[] | undefined = fewKeys(vm, args[0], 'Object.values()');
+        if (values === undefined) return LONG;
+        vm.charge(2 * values.length);
+        for (let at = 0; at < values.length; at++) values[at] = vm.getProperty(args[0], values[at] as string);
+        return vm.newArray(values);
+      },
       *steps(vm, _receiver, args) {
         const values: Value[] = yield* keysOf(vm, args[0], 'Object.values()');
         for (let at = 0; at < values.length; at++) {
@@ -83,13 +110,19 @@ const OBJECT = native(
       name: 'Object.entries',
       length: 1,
       cost: 1,
+      call(vm, _receiver, args) {
+        const entries: Value[] | undefined = fewKeys(vm, args[0], 'Object.entries()');
+        if (entries === undefined) return LONG;
+        vm.charge(2 * entries.length);
+        for (let at = 0; at < entries.length; at++) entries[at] = entryOf(vm, args[0], entries[at] as string);
+        return vm.newArray(entries);
+      },
       *steps(vm, _receiver, args) {
         const entries: Value[] = yield* keysOf(vm, args[0], 'Object.entries()');
         vm.hold(entries);
         for (let at = 0; at < entries.length; at++) {
           vm.charge(2);
-          const key = entries[at] as string;
-          entries[at] = vm.newArray([key, vm.getProperty(args[0], key)]);
+          entries[at] = entryOf(vm, args[0], entries[at] as string);
           if (vm.isDue) yield PAUSE;
         }
         return vm.newArray(entries);
@@ -154,7 +187,7 @@ const OBJECT = native(
         if (!(value instanceof HeapObject)) return value;
         // All runs share the built-ins: none may observe that another one froze one.
         if (isBuiltIn(value)) throw vm.error('TypeError', `Cannot freeze the built-in ${builtInName(value)}: no flow can change it anyway`);
-        value.frozen = true;
+        value.freeze();
         return value;
       },
     }),

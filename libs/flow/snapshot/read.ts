@@ -220,7 +220,7 @@ class Reader {
     if (json[0] === Tag.EXTRA) {
       const target = object as HeapObject;
       this.fill(object, json[3]);
-      target.frozen = json[1] === 1;
+      if (json[1] === 1) target.freeze();
       if (json[2] !== 0) {
         target.props ??= newProperties();
         this.properties(target.props, json[2]);

@@ -4,6 +4,7 @@
 
 import { ContinueFrame, Frame, NativeFrame, newRegisters, type Register } from './frame.js';
 import { iteratorOf, keysOf, nextOf } from './iterate.js';
+import { LONG_JOINED } from './machine.js';
 import {
   CAPTURES_BYTES,
   CELL_BYTES,
@@ -18,24 +19,27 @@ import { DONE, type NativeDefinition } from './native.js';
 import * as slow from './operators.js';
 import {
   chargeKeyBytes,
+  DIGIT_NINE,
   defineOwn,
   deleteProperty,
   getProperty,
   isLong,
+  isLongWalk,
   LONG_LIST,
   LONGEST_HASHED,
+  NEW_KEY,
   setElement,
   setProperty,
 } from './properties.js';
 import {
   ArrayObject,
   Cell,
-  CollectionObject,
   FunctionObject,
   HeapObject,
   type IteratorObject,
   newProperties,
   PlainObject,
+  type Properties,
   typeOf,
   UNINITIALIZED,
   type Value,
@@ -44,7 +48,6 @@ import { PUSHED, type Vm } from './vm.js';
 
 /** Comparing strings up to this length costs no more than any other instruction. */
 const LONG_STRING = 256;
-const DIGIT_NINE = 57;
 const NO_CELLS: readonly Cell[] = [];
 
 /** Runs the frame on top, and those it calls, until no frame is left or the slice is used up (frames are left then). */
@@ -52,8 +55,8 @@ export function interpret(vm: Vm): void {
   const { constants } = vm.program;
   const { functions } = vm.program;
   reload: for (;;) {
+    if (vm.frames.length === 0) return;
     const top = vm.frames[vm.frames.length - 1];
-    if (top === undefined) return;
     // Every frame has saved its state here, so that even a native which calls back a million times can be interrupted in between.
     if (vm.fuel < vm.fuelFloor) {
       if (vm.checkpoint(0)) return;
@@ -222,6 +225,11 @@ export function interpret(vm: Vm): void {
               else if (typeof a === 'string' && typeof b === 'string') {
                 vm.chargeJoined(a.length, b.length);
                 registers[sp - 1] = a + b;
+              } else if (typeof a === 'string' && typeof b === 'number') {
+                const text = String(b);
+                vm.fuel -= 4;
+                vm.chargeJoined(a.length, text.length);
+                registers[sp - 1] = a + text;
               } else if (operate(vm, frame, ip, sp - 1, slow.ADD, a as Value, b as Value)) continue reload;
               else registers[sp - 1] = vm.result;
               break;
@@ -557,7 +565,7 @@ export function interpret(vm: Vm): void {
               let text = registers[sp] as string;
               for (let at = 1; at < count; at++) text += registers[sp + at] as string;
               // `${all}${row}` grows a string as `all += row` does.
-              const left = longestPart(registers, sp, count);
+              const left = text.length < LONG_JOINED ? 0 : longestPart(registers, sp, count);
               vm.chargeJoined(left, text.length - left);
               registers[sp++] = text;
               break;
@@ -987,7 +995,8 @@ export function interpret(vm: Vm): void {
                 continue reload;
               }
               vm.frames.pop();
-              const below = vm.frames[vm.frames.length - 1];
+              const { frames } = vm;
+              const below = frames.length > 0 ? frames[frames.length - 1] : null;
               if (below instanceof Frame) below.registers[below.sp++] = value;
               else vm.deliver(value);
               continue reload;
@@ -1112,8 +1121,20 @@ function copyOwn(vm: Vm, frame: Frame, ip: number, sp: number, target: PlainObje
   if (isLong(source)) return operate(vm, frame, ip, sp, slow.COPY_PROPERTIES, target, source);
   const keys = vm.ownKeys(source);
   if (keys.length > LONG_LIST) return operate(vm, frame, ip, sp, slow.COPY_PROPERTIES, target, source, vm.newArray(keys));
-  for (const key of keys) defineOwn(vm, target, key, getProperty(vm, source, key));
+  if (source instanceof PlainObject) copyPlain(vm, target, source.props, keys);
+  else for (const key of keys) defineOwn(vm, target, key, getProperty(vm, source, key));
   return false;
+}
+
+/** Much used, for `{ ...record, changed: 1 }`. */
+function copyPlain(vm: Vm, target: PlainObject, from: Properties, keys: readonly string[]): void {
+  const { props } = target;
+  target.added += keys.length;
+  vm.charge(keys.length * NEW_KEY);
+  for (const key of keys) {
+    if (!(key in props)) chargeKeyBytes(vm, props, key);
+    props[key] = from[key];
+  }
 }
 
 /** The rest of a destructured object: true when frames were pushed, else it is `vm.result`. */
@@ -1128,9 +1149,4 @@ function restOf(vm: Vm, frame: Frame, ip: number, sp: number, source: Value, tak
   for (const key of keys) if (!skip.has(key)) defineOwn(vm, rest, key, getProperty(vm, source, key));
   vm.result = rest;
   return false;
-}
-
-/** A walk that is too long for one slice. */
-function isLongWalk({ target }: IteratorObject): boolean {
-  return target instanceof CollectionObject ? target.keys.length > LONG_LIST : isLong(target);
 }

@@ -48,7 +48,7 @@ import {
 
 const MAX_STRING = 2 ** 29 - 24;
 /** V8 copies shorter strings when it joins them. */
-const LONG_JOINED = 1_024;
+export const LONG_JOINED = 1_024;
 const JOINED_BYTES = 32;
 const EFFECT_BYTES = 200;
 /** The cost of a key that V8 may have to compare with every other key. */
@@ -83,10 +83,7 @@ export abstract class NativeMachine extends Meter implements Machine {
    */
   chargeJoined(left: number, right: number): void {
     const length = left + right;
-    if (length < LONG_JOINED) {
-      this.fuel -= ((16 + length) >> 5) + (length >> 8);
-      return this.allocate(16 + length);
-    }
+    if (length < LONG_JOINED) return this.chargeBytes(16 + length);
     if (length > MAX_STRING) throw this.error('RangeError', 'Invalid string length');
     const added = left === this.joinedLength ? right : right === this.joinedLength ? left : -1;
     this.joinedLength = length;

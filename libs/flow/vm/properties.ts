@@ -28,7 +28,7 @@ import {
 /** V8 lists the keys of an object in one go, which takes 20 ms for this many. */
 export const MOST_PROPERTIES = 100_000;
 /** Fuel of a new key, which V8 hashes and stores, and of listing one. */
-const NEW_KEY = 8;
+export const NEW_KEY = 8;
 const LISTED_KEY = 6;
 /** Up to here V8's array of elements is smaller than a hash table. */
 const SMALL_INDEX = 16;
@@ -38,6 +38,7 @@ const FAR_INDEX = 4_294_967_294;
 export const LONG_LIST = 1_000;
 /** The longest string that V8 hashes by its content; longer ones all collide with those of their length (see `chargeKey`). */
 export const LONGEST_HASHED = 16_383;
+export const DIGIT_NINE = 57;
 const MAX_ARRAY_LENGTH = 2 ** 32 - 1;
 
 export function typeNameOf(value: Exclude<Value, undefined | null>): TypeName {
@@ -244,7 +245,8 @@ function recount(vm: Machine, object: HeapObject): void {
 
 /** The bytes of a new key. */
 export function chargeKeyBytes(vm: Machine, props: Properties, key: string): void {
-  vm.chargeBytes(keepSparse(props, key) ? PROPERTY_BYTES + SPARSE_KEY_BYTES : PROPERTY_BYTES);
+  const isSparse = key.charCodeAt(0) <= DIGIT_NINE && keepSparse(props, key);
+  vm.chargeBytes(isSparse ? PROPERTY_BYTES + SPARSE_KEY_BYTES : PROPERTY_BYTES);
 }
 
 /**
@@ -387,6 +389,12 @@ export function* ownKeysSteps(vm: Machine, object: Value): Steps<string[]> {
 export function isLong(value: Value): value is string | ArrayObject {
   if (typeof value === 'string') return value.length > LONG_LIST;
   return value instanceof ArrayObject && value.elements.length > LONG_LIST;
+}
+
+/** Whether walking an iterable takes longer than `LONG_LIST` steps. */
+export function isLongWalk(value: Value): boolean {
+  if (value instanceof IteratorObject) return isLongWalk(value.target);
+  return value instanceof CollectionObject ? value.keys.length > LONG_LIST : isLong(value);
 }
 
 function chargeIndices(vm: Machine, count: number): void {

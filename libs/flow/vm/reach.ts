@@ -34,8 +34,35 @@ export type Node = Register | Frame | Combinator;
 
 /** Visits each object once, without host recursion: a flow may build chains of any length. Returns `seen`. */
 export function walk(roots: Iterable<Node>, visitor: Visitor = {}, seen = new Set<object>()): Set<object> {
-  new Walk(roots, visitor, seen).advance(Number.POSITIVE_INFINITY);
+  walkSome(roots, visitor, seen, Number.POSITIVE_INFINITY);
   return seen;
+}
+
+/** The same walk, given up (false) after so many objects, elements and properties. */
+export function walkSome(roots: Iterable<Node>, visitor: Visitor, seen: Set<object>, most: number): boolean {
+  const work: object[] = [];
+  const push = (node: Node) => {
+    if (typeof node === 'string') visitor.string?.(node);
+    else if (typeof node === 'object' && node !== null) {
+      if (seen.has(node)) visitor.again?.(node);
+      else {
+        seen.add(node);
+        work.push(node);
+      }
+    }
+  };
+  for (const root of roots) push(root);
+  for (let left = most; work.length > 0; ) {
+    const node = work.pop() as object;
+    left -= 1 + visit(node, push, visitor);
+    const list = node instanceof ArrayObject ? node.elements : node instanceof CollectionObject ? node.keys : null;
+    if (list !== null) left -= list.length;
+    if (left < 0) return false;
+    if (list === null) continue;
+    list.forEach(push as (node: unknown) => void);
+    if (node instanceof CollectionObject) node.values.forEach(push);
+  }
+  return true;
 }
 
 /** Measured: remembering an object takes eight units of fuel, looking at a primitive a quarter. */
@@ -87,32 +114,20 @@ export class Walk {
   /** Goes on for about this much fuel; returns how much it took. */
   advance(fuel: number): number {
     const { work } = this;
-    for (this.done = 0; work.length > 0 && this.done < fuel; ) this.visit(work.pop() as object);
-    return Math.ceil(this.done);
-  }
-
-  private visit(node: object): void {
-    const { visitor, push } = this;
-    if (node instanceof Span) return this.list(node.values, node.from);
-    this.done += OBJECT_WORK;
-    if (node instanceof Frame) {
-      visitor.frame?.(node);
-      pushFrame(node, push);
-      return;
-    }
-    visitor.object?.(node as HeapObject);
-    if (node instanceof Cell) push(node.value);
-    else if (node instanceof Combinator) {
-      push(node.result);
-      this.list(node.values, 0);
-    } else {
-      this.done += PROPERTY_WORK * children(node as HeapObject, push, visitor);
+    for (this.done = 0; work.length > 0 && this.done < fuel; ) {
+      const node = work.pop() as object;
+      if (node instanceof Span) {
+        this.list(node.values, node.from);
+        continue;
+      }
+      this.done += OBJECT_WORK + PROPERTY_WORK * visit(node, this.push, this.visitor);
       if (node instanceof ArrayObject) this.list(node.elements, 0);
       else if (node instanceof CollectionObject) {
         this.list(node.keys, 0);
         this.list(node.values, 0);
       }
     }
+    return Math.ceil(this.done);
   }
 
   private list(values: readonly unknown[], from: number): void {
@@ -121,6 +136,23 @@ export class Walk {
     if (end < values.length) this.work.push(new Span(values, end));
     for (let at = from; at < end; at++) this.push(values[at] as Node);
   }
+}
+
+/** Pushes what an object refers to, all but elements and entries; returns the number of its properties or parts. */
+function visit(node: object, push: (node: Node) => void, visitor: Visitor): number {
+  if (node instanceof Frame) {
+    visitor.frame?.(node);
+    pushFrame(node, push);
+    return 0;
+  }
+  visitor.object?.(node as HeapObject);
+  if (node instanceof Cell) push(node.value);
+  else if (node instanceof Combinator) {
+    push(node.result);
+    node.values.forEach(push);
+    return node.values.length;
+  } else return children(node as HeapObject, push, visitor);
+  return 0;
 }
 
 function pushFrame(frame: Frame, push: (node: Node) => void): void {
@@ -144,7 +176,6 @@ export function liveRegisters(frame: Frame): Register[] {
   return found;
 }
 
-/** All but elements and entries. Returns the number of properties. */
 function children(object: HeapObject, push: (node: Node) => void, visitor: Visitor): number {
   // Built-ins are shared by all runs and refer to nothing of a run.
   if (object instanceof NativeFunction || object instanceof NamespaceObject) return 0;

@@ -10,7 +10,7 @@ import { type AnyFrame, Frame, NativeFrame, newRegisters, SettleFrame } from './
 import { beginMeasurement, type Measurement } from './heap.js';
 import { NativeMachine } from './machine.js';
 import { FRAME_BYTES } from './memory.js';
-import { type CallRequest, type NativeCall, type NativeDefinition, type NativeSteps, PAUSE, type Steps } from './native.js';
+import { type CallRequest, LONG, type NativeCall, type NativeDefinition, type NativeSteps, PAUSE, type Steps } from './native.js';
 import {
   AwaitReaction,
   ElementReaction,
@@ -57,6 +57,8 @@ export class Vm extends NativeMachine {
   main: PromiseObject = new PromiseObject();
   private jobs: Job[] = [];
   private nextJob = 0;
+  /** Whether the latest snapshot held no object twice. */
+  isTree = true;
   /** The result of the latest operator that finished at once. */
   result: Value = undefined;
 
@@ -83,24 +85,23 @@ export class Vm extends NativeMachine {
 
   /** Runs frames and jobs until nothing is left to do or the main body has settled ('idle'), or the slice is used up. */
   drain(): 'idle' | 'yielded' {
+    // One that paused where the slice ended; the dispatch loop resumes those that pause while it runs.
+    const { frames } = this;
+    if (frames.length > 0 && frames[frames.length - 1] instanceof NativeFrame) this.resumeNative();
     for (;;) {
-      const top = this.frames[this.frames.length - 1];
-      if (top instanceof NativeFrame) {
-        if (this.isDue && this.checkpoint(0)) return 'yielded';
-        this.resumeNative();
-        continue;
-      }
-      if (top !== undefined) {
+      if (frames.length > 0) {
         interpret(this);
-        if (this.frames.length > 0) return 'yielded';
+        if (frames.length > 0) return 'yielded';
       }
       if (this.main.state !== PENDING) return 'idle';
-      const job = this.jobs[this.nextJob];
-      if (job === undefined) {
-        this.jobs = [];
-        this.nextJob = 0;
+      if (this.nextJob === this.jobs.length) {
+        if (this.nextJob > 0) {
+          this.jobs = [];
+          this.nextJob = 0;
+        }
         return 'idle';
       }
+      const job = this.jobs[this.nextJob];
       if (this.checkpoint(2)) return 'yielded';
       this.nextJob++;
       // A long chain of jobs would otherwise keep every finished one.
@@ -108,7 +109,11 @@ export class Vm extends NativeMachine {
         this.jobs = this.jobs.slice(this.nextJob);
         this.nextJob = 0;
       }
-      this.guarded(() => this.runJob(job));
+      try {
+        this.runJob(job);
+      } catch (error) {
+        this.raise(error);
+      }
     }
   }
 
@@ -220,7 +225,7 @@ export class Vm extends NativeMachine {
     if (fn instanceof NativeFunction) {
       const { cost, construct, constructSteps } = fn.definition;
       this.charge(typeof cost === 'number' ? cost : cost(undefined, args));
-      if (construct) return this.callPlain(construct, undefined, undefined, args);
+      if (construct) return this.callPlain(construct, constructSteps, undefined, args);
       if (constructSteps) return this.startSteps(constructSteps(this, undefined, args), undefined, args);
     }
     throw this.error('TypeError', `${what} is not a constructor`);
@@ -232,7 +237,7 @@ export class Vm extends NativeMachine {
     try {
       const result = call(this, receiver, args);
       if (typeof result === 'string') this.chargeResult(result);
-      return result;
+      return result === LONG ? this.startSteps(steps!(this, receiver, args), receiver, args) : result;
     } catch (error) {
       if (!(error instanceof NeedsCoercion)) throw error;
       if (steps) return this.startSteps(steps(this, receiver, args), receiver, args);
@@ -251,7 +256,7 @@ export class Vm extends NativeMachine {
       this.memo = memo;
       memo.next = 0;
       try {
-        return call(this, receiver, args);
+        return call(this, receiver, args) as Value;
       } catch (error) {
         if (!(error instanceof NeedsCoercion)) throw error;
         request = error;
@@ -278,7 +283,8 @@ export class Vm extends NativeMachine {
         if (typeof value === 'string') this.chargeResult(value);
         return value;
       }
-      const result = this.request(outcome.value);
+      const asked = outcome.value;
+      const result = asked === PAUSE ? undefined : this.call(asked.fn, asked.receiver, asked.args, 'callback');
       if (result === PUSHED) return PUSHED;
       // Even what calls only natives back, or nothing at all, stops between two slices. The dispatch loop notices.
       if (this.isDue) {
@@ -293,11 +299,6 @@ export class Vm extends NativeMachine {
   resumeNative(): void {
     const { sent } = this.frames[this.frames.length - 1] as NativeFrame;
     this.guarded(() => this.deliver(sent));
-  }
-
-  private request(requested: CallRequest | typeof PAUSE): Value | typeof PUSHED {
-    if (requested === PAUSE) return undefined;
-    return this.call(requested.fn, requested.receiver, requested.args, 'callback');
   }
 
   pushFrame(fn: FunctionObject, args: readonly Value[]): void {
@@ -329,9 +330,10 @@ export class Vm extends NativeMachine {
   /** Passes a result to the frame on top, and on to those below while natives finish at once. */
   deliver(value: Value): void {
     let result: Value | typeof PUSHED = value;
-    for (;;) {
-      const top = this.frames[this.frames.length - 1];
-      if (top === undefined) return;
+    const { frames } = this;
+    // No element is read at -1: V8 looks such a key up by its name.
+    while (frames.length > 0) {
+      const top = frames[frames.length - 1];
       if (top instanceof Frame) {
         top.registers[top.sp++] = result;
         return;
@@ -401,7 +403,8 @@ export class Vm extends NativeMachine {
       this.frames.pop();
       return outcome.value;
     }
-    const result = this.request(outcome.value);
+    const asked = outcome.value;
+    const result = asked === PAUSE ? undefined : this.call(asked.fn, asked.receiver, asked.args, 'callback');
     return result === PUSHED ? PUSHED : this.step(frame, result);
   }
 
