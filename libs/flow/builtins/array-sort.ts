@@ -87,6 +87,10 @@ function* byString(vm: Machine, values: Value[]): Steps<Value[]> {
     vm.chargeBytes(KEYED_BYTES + (typeof value === 'string' ? 0 : text.length));
     source.push({ text, value });
   }
+  if (length <= SORTED_BY_HOST) {
+    vm.charge(KEYED_WORK * length);
+    return source.sort(compareText).map(({ value }) => value);
+  }
   for (let low = 0; low < length; low += SORTED_BY_HOST) {
     if (vm.isDue) yield PAUSE;
     const part = source.slice(low, low + SORTED_BY_HOST).sort(compareText);

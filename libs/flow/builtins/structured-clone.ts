@@ -3,8 +3,10 @@
 import { type ErrorKind } from '../error-kinds.js';
 import { ENTRY_BYTES } from '../vm/memory.js';
 import { type BuiltinFamily, type Machine, native, PAUSE, type Steps } from '../vm/native.js';
+import { isLong, LONG_LIST } from '../vm/properties.js';
 import {
   ArrayObject,
+  CollectionObject,
   DateObject,
   ErrorObject,
   HeapObject,
@@ -31,7 +33,10 @@ class Cloner {
   *clone(value: Value): Steps<Value> {
     const copy = this.copy(value);
     this.vm.hold([copy]);
-    for (let source = this.unfinished.pop(); source !== undefined; source = this.unfinished.pop()) yield* this.fill(source);
+    for (let source = this.unfinished.pop(); source !== undefined; source = this.unfinished.pop()) {
+      if (this.vm.isDue) yield PAUSE;
+      if (!this.fillShort(source)) yield* this.fill(source);
+    }
     return copy;
   }
 
@@ -61,10 +66,27 @@ class Cloner {
     throw notCloneable(vm);
   }
 
+  /** Without a generator what is short; false if it is not. */
+  private fillShort(source: HeapObject): boolean {
+    const target = this.copies.get(source) as HeapObject;
+    if (source instanceof CollectionObject || isLong(source)) return false;
+    if (source instanceof ErrorObject) this.fillError(source, target as ErrorObject);
+    else if (source instanceof ArrayObject || source instanceof PlainObject) {
+      const names = source.props === null ? [] : Object.keys(source.props);
+      if (names.length > LONG_LIST) return false;
+      if (source instanceof ArrayObject) {
+        const { elements } = target as ArrayObject;
+        for (let at = 0; at < source.elements.length; at++) if (at in source.elements) elements[at] = this.copy(source.elements[at]);
+      }
+      this.vm.charge(6 * names.length);
+      for (const key of names) this.vm.defineProperty(target, key, this.copy(source.props?.[key]));
+    }
+    return true;
+  }
+
   private *fill(source: HeapObject): Steps<void> {
     const { vm } = this;
     const target = this.copies.get(source);
-    if (vm.isDue) yield PAUSE;
     if (source instanceof ArrayObject) {
       const { elements } = target as ArrayObject;
       for (let at = 0; at < source.elements.length; at++) {
@@ -75,7 +97,6 @@ class Cloner {
     } else if (source instanceof PlainObject) yield* this.copyProperties(source, target as PlainObject);
     else if (source instanceof MapObject || source instanceof SetObject)
       yield* this.fillCollection(source, target as MapObject | SetObject);
-    else if (source instanceof ErrorObject) this.fillError(source, target as ErrorObject);
   }
 
   private *copyProperties(source: HeapObject, target: HeapObject): Steps<void> {
