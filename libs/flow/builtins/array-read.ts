@@ -1,6 +1,7 @@
 // Array methods that do not change their array and call no flow code.
 import { NeedsCoercion } from '../vm/exceptions.js';
-import { type Machine, type NativeCost, native, PAUSE, type Steps } from '../vm/native.js';
+import { LONG, type Machine, type NativeCost, native, PAUSE, type Steps } from '../vm/native.js';
+import { LONG_LIST } from '../vm/properties.js';
 import { ArrayObject, isCallable, type NativeFunction, type Value } from '../vm/values.js';
 import { clampedIndex, elementsOfLength, insertAt, lengthAtStart } from './array-index.js';
 import { byAll, byReceiver, sizeOf } from './cost.js';
@@ -31,6 +32,14 @@ export const ARRAY_READS: readonly NativeFunction[] = [
     name: 'Array.prototype.flat',
     length: 0,
     cost: 1,
+    call(vm, receiver, [depth]) {
+      const { elements } = thisArray(vm, receiver, 'flat');
+      const target: Value[] = [];
+      const left = flattenShort(elements, depth === undefined ? 1 : vm.toInteger(depth), target, LONG_LIST);
+      if (left < 0) return LONG;
+      vm.charge(2 * (LONG_LIST - left));
+      return vm.newArray(target);
+    },
     *steps(vm, receiver, [depth]) {
       const array = thisArray(vm, receiver, 'flat');
       const { length } = array.elements;
@@ -147,6 +156,17 @@ const DEEPEST = 2_000;
 /** `String(array)` calls the `join` that the array has. */
 function hasOwnJoin({ props }: ArrayObject): boolean {
   return props !== null && 'join' in props;
+}
+
+/** Gives up after `most` elements: returns how many of these are left, or less than none. */
+function flattenShort(elements: readonly Value[], depth: number, target: Value[], most: number): number {
+  let left = most - elements.length;
+  for (let at = 0; at < elements.length && left >= 0; at++) {
+    const each = elements[at];
+    if (depth >= 1 && each instanceof ArrayObject) left = flattenShort(each.elements, depth - 1, target, left - 1);
+    else if (each !== undefined || at in elements) target.push(each);
+  }
+  return left;
 }
 
 /** An array that is being flattened, and the place in it. */
