@@ -11,6 +11,7 @@ export interface FlowLimits {
   fuelPerSlice: number;
   /** Bytes of heap a run may hold, as the VM counts them. */
   heapBytes: number;
+  /** Calls that are nested: functions, and built-ins that call back. */
   callDepth: number;
   /** Durable calls that are pending at one time. */
   pendingEffects: number;

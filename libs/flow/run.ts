@@ -4,7 +4,7 @@ import type { Program } from './compile/program.js';
 import { RUN_ERRORS } from './diagnostics/error-codes.js';
 import { FlowError } from './errors.js';
 import { readSnapshot } from './snapshot/read.js';
-import { writeSnapshot } from './snapshot/write.js';
+import { SnapshotWriter, writeSnapshot } from './snapshot/write.js';
 import type { ErrorData, FlowAllowList, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from './turn.js';
 import { errorToData, headOf } from './vm/error-data.js';
 import { FlowThrow, LimitReached } from './vm/exceptions.js';
@@ -21,6 +21,8 @@ export class FlowRun {
   private mayHaveMoved = true;
   private inTurn = false;
   private text: string | null = null;
+  /** The turn is over but for its snapshot. */
+  private writer: SnapshotWriter | null = null;
   private ended = false;
 
   /** @internal Use `startRun` or `restoreRun`. `begin` is the work before the first instruction; it may reach a limit. */
@@ -42,6 +44,7 @@ export class FlowRun {
     for (const event of events) this.events.push(event);
     vm.startSlice(vm.limits.fuelPerSlice);
     try {
+      if (this.writer) return this.store(this.writer);
       this.begin?.();
       this.begin = null;
       for (;;) {
@@ -108,8 +111,16 @@ export class FlowRun {
         'FLOW_STUCK',
         `The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. ${RUN_ERRORS.FLOW_STUCK.advice}`,
       );
+    return this.store(new SnapshotWriter(vm));
+  }
+
+  private store(writer: SnapshotWriter): TurnResult {
+    const { vm } = this;
+    this.writer = writer;
+    const text = writer.advance(vm.limits.fuelPerSlice);
+    if (text === undefined) return { status: 'yielded' };
+    this.writer = null;
     const base = this.endTurn();
-    const text = writeSnapshot(vm);
     if (text.length > vm.limits.snapshotBytes)
       throw vm.limit('FLOW_LIMIT_SNAPSHOT', `${vm.limits.snapshotBytes} characters of snapshot (it has ${text.length})`);
     this.text = text;

@@ -114,6 +114,6 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
 }
 
 function flowLimits({ limits }: RhythmSettings): Partial<FlowLimits> {
-  const { heapBytes, fuelPerTurn, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes } = limits;
-  return { heapBytes, fuelPerTurn, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes };
+  const { heapBytes, fuelPerTurn, callDepth, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes } = limits;
+  return { heapBytes, fuelPerTurn, callDepth, pendingEffects, snapshotBytes, snapshotWarnBytes, payloadBytes };
 }

@@ -1,5 +1,5 @@
 // Array methods that call a function for their elements. They read each element when its turn comes, up to the initial length.
-import { call, type Machine, native, type Steps } from '../vm/native.js';
+import { call, type Machine, native, PAUSE, type Steps } from '../vm/native.js';
 import { ArrayObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
 import { thisArray } from './receiver.js';
@@ -95,7 +95,10 @@ export const ARRAY_CALLBACKS: readonly NativeFunction[] = [
       const parts = result instanceof ArrayObject ? result.elements : [result];
       vm.charge(parts.length);
       vm.chargeElements(parts.length);
-      for (let p = 0; p < parts.length; p++) if (p in parts) target.push(parts[p]);
+      for (let p = 0; p < parts.length; p++) {
+        if (p in parts) target.push(parts[p]);
+        if (vm.isDue) yield PAUSE;
+      }
     }
     return vm.newArray(target);
   }),

@@ -1,4 +1,5 @@
 // Array methods that change their array and call no flow code. Coercions first, then the charge, then the change.
+import { ELEMENT_BYTES, FIRST_ELEMENT_BYTES } from '../vm/memory.js';
 import { type Machine, type NativeCost, native } from '../vm/native.js';
 import { setElement } from '../vm/properties.js';
 import type { ArrayObject, NativeFunction, Value } from '../vm/values.js';
@@ -56,7 +57,7 @@ export const ARRAY_CHANGES: readonly NativeFunction[] = [
     1,
     (_receiver, args) => 1 + args.length,
     (vm, { elements }, args) => {
-      vm.chargeElements(args.length);
+      vm.chargeBytes(args.length * ELEMENT_BYTES + (elements.length === 0 ? FIRST_ELEMENT_BYTES : 0));
       for (const each of args) elements.push(each);
       return elements.length;
     },

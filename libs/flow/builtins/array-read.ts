@@ -1,6 +1,7 @@
 // Array methods that do not change their array and call no flow code.
 import { NeedsCoercion } from '../vm/exceptions.js';
-import { type Machine, type NativeCost, native } from '../vm/native.js';
+import { LONG, type Machine, type NativeCost, native, PAUSE, type Steps } from '../vm/native.js';
+import { LONG_LIST } from '../vm/properties.js';
 import { ArrayObject, isCallable, type NativeFunction, type Value } from '../vm/values.js';
 import { clampedIndex, elementsOfLength, insertAt, lengthAtStart } from './array-index.js';
 import { byAll, byReceiver, sizeOf } from './cost.js';
@@ -27,12 +28,24 @@ export const ARRAY_READS: readonly NativeFunction[] = [
   }),
   method('concat', 1, concatCost, concat),
   method('entries', 0, 1, (vm, array) => vm.newIterator(array, 'entries')),
-  method('flat', 0, byReceiver, (vm, array, [depth]) => {
-    const length = lengthAtStart(vm, array);
-    const levels = depth === undefined ? 1 : vm.toInteger(depth);
-    const target: Value[] = [];
-    flatten(vm, elementsOfLength(vm, array, length), levels, target, 0);
-    return vm.newArray(target);
+  native({
+    name: 'Array.prototype.flat',
+    length: 0,
+    cost: 1,
+    call(vm, receiver, [depth]) {
+      const { elements } = thisArray(vm, receiver, 'flat');
+      const target: Value[] = [];
+      const left = flattenShort(elements, depth === undefined ? 1 : vm.toInteger(depth), target, LONG_LIST);
+      if (left < 0) return LONG;
+      vm.charge(2 * (LONG_LIST - left));
+      return vm.newArray(target);
+    },
+    *steps(vm, receiver, [depth]) {
+      const array = thisArray(vm, receiver, 'flat');
+      const { length } = array.elements;
+      const levels = depth === undefined ? 1 : yield* vm.toIntegerSteps(depth);
+      return vm.newArray(yield* flatten(vm, elementsOfLength(vm, array, length), levels));
+    },
   }),
   // On an empty array JavaScript returns before it converts the second argument.
   method('includes', 1, searchCost, (vm, array, [wanted, from]) => {
@@ -137,7 +150,7 @@ function concat(vm: Machine, array: ArrayObject, args: readonly Value[]): Value 
   return vm.newArray(result);
 }
 
-// Deeper than any real nesting, and shallower than the host's stack.
+// Deeper than any real nesting.
 const DEEPEST = 2_000;
 
 /** `String(array)` calls the `join` that the array has. */
@@ -145,18 +158,47 @@ function hasOwnJoin({ props }: ArrayObject): boolean {
   return props !== null && 'join' in props;
 }
 
-function flatten(vm: Machine, elements: readonly Value[], depth: number, target: Value[], level: number): void {
-  if (level > DEEPEST) throw vm.error('RangeError', 'flat() was given arrays that are nested too deeply, or that contain themselves');
-  for (let i = 0; i < elements.length; i++) {
-    vm.charge(1);
-    if (!(i in elements)) continue;
-    const each = elements[i];
-    if (depth >= 1 && each instanceof ArrayObject) flatten(vm, each.elements, depth - 1, target, level + 1);
-    else {
+/** Gives up after `most` elements: returns how many of these are left, or less than none. */
+function flattenShort(elements: readonly Value[], depth: number, target: Value[], most: number): number {
+  let left = most - elements.length;
+  for (let at = 0; at < elements.length && left >= 0; at++) {
+    const each = elements[at];
+    if (depth >= 1 && each instanceof ArrayObject) left = flattenShort(each.elements, depth - 1, target, left - 1);
+    else if (each !== undefined || at in elements) target.push(each);
+  }
+  return left;
+}
+
+/** An array that is being flattened, and the place in it. */
+interface Flattened {
+  readonly elements: readonly Value[];
+  at: number;
+}
+
+function* flatten(vm: Machine, elements: readonly Value[], depth: number): Steps<Value[]> {
+  const target: Value[] = [];
+  vm.hold(target);
+  const open: Flattened[] = [{ elements, at: 0 }];
+  for (let level = open[0]; level !== undefined; level = open[open.length - 1]) {
+    if (vm.isDue) yield PAUSE;
+    const at = level.at++;
+    if (at >= level.elements.length) {
+      open.pop();
+      continue;
+    }
+    vm.charge(2);
+    if (!(at in level.elements)) continue;
+    const each = level.elements[at];
+    if (open.length <= depth && each instanceof ArrayObject) {
+      if (open.length > DEEPEST)
+        throw vm.error('RangeError', 'flat() was given arrays that are nested too deeply, or that contain themselves');
+      open.push({ elements: each.elements, at: 0 });
+    } else {
       vm.chargeElements(1);
       target.push(each);
     }
   }
+  return target;
 }
 
 function toSpliced(vm: Machine, array: ArrayObject, args: readonly Value[]): Value {

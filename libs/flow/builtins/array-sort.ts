@@ -1,5 +1,5 @@
 // `sort` and `toSorted`: stable, with the comparisons of V8 in V8's order for short arrays (runs and binary insertion), merged beyond that.
-import { call, type Machine, native, type Steps } from '../vm/native.js';
+import { call, type Machine, native, PAUSE, type Steps } from '../vm/native.js';
 import { HeapObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
 import { thisArray, writableArray } from './receiver.js';
@@ -7,7 +7,13 @@ import { thisArray, writableArray } from './receiver.js';
 // Up to here V8 sorts in one run; longer arrays are cut into runs of half that.
 const ONE_RUN = 63;
 const RUN = 32;
-const KEYED_BYTES = 48;
+const KEYED_BYTES = 56;
+/** Fuel of a comparison, besides what the function takes. */
+const COMPARED_WORK = 4;
+/** So many strings the host sorts in a fraction of a slice. */
+const SORTED_BY_HOST = 1_024;
+/** Fuel of sorting so many, for each. */
+const KEYED_WORK = 20;
 
 export const ARRAY_SORTS: readonly NativeFunction[] = [
   native({
@@ -52,8 +58,9 @@ function requireComparator(vm: Machine, compare: Value): void {
 function* sorted(vm: Machine, values: Value[], compare: Value): Steps<Value[]> {
   const defined = values.filter((each) => each !== undefined);
   vm.hold(defined);
-  vm.charge(values.length + defined.length * Math.ceil(Math.log2(defined.length + 1)));
-  const ordered = compare === undefined && !defined.some(isObject) ? byString(vm, defined) : yield* byComparator(vm, defined, compare);
+  vm.charge(values.length);
+  const ordered =
+    compare === undefined && !defined.some(isObject) ? yield* byString(vm, defined) : yield* byComparator(vm, defined, compare);
   const missing = values.length - ordered.length;
   for (let i = 0; i < missing; i++) ordered.push(undefined);
   return ordered;
@@ -63,18 +70,51 @@ function isObject(value: Value): boolean {
   return value instanceof HeapObject;
 }
 
-/** Primitives are converted once each: how often cannot be observed. */
-function byString(vm: Machine, values: Value[]): Value[] {
-  const keyed: { text: string; value: Value }[] = [];
+interface Keyed {
+  readonly text: string;
+  readonly value: Value;
+}
+
+/** Primitives are converted once each: how often cannot be observed. Sorted bottom up, in slices. */
+function* byString(vm: Machine, values: Value[]): Steps<Value[]> {
+  const { length } = values;
+  let source: Keyed[] = [];
   for (const value of values) {
+    if (vm.isDue) yield PAUSE;
     const text = vm.toString(value);
     // A comparison reads as far as the strings agree; long ones cost fuel.
-    vm.charge(text.length >> 4);
-    vm.chargeBytes(KEYED_BYTES);
-    keyed.push({ text, value });
+    vm.charge(2 + (text.length >> 4));
+    vm.chargeBytes(KEYED_BYTES + (typeof value === 'string' ? 0 : text.length));
+    source.push({ text, value });
   }
-  keyed.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-  return keyed.map(({ value }) => value);
+  if (length <= SORTED_BY_HOST) {
+    vm.charge(KEYED_WORK * length);
+    return source.sort(compareText).map(({ value }) => value);
+  }
+  for (let low = 0; low < length; low += SORTED_BY_HOST) {
+    if (vm.isDue) yield PAUSE;
+    const part = source.slice(low, low + SORTED_BY_HOST).sort(compareText);
+    vm.charge(KEYED_WORK * part.length);
+    for (let at = 0; at < part.length; at++) source[low + at] = part[at];
+  }
+  let target: Keyed[] = new Array(length);
+  for (let width = SORTED_BY_HOST; width < length; width *= 2) {
+    for (let low = 0; low < length; low += 2 * width) {
+      const middle = Math.min(low + width, length);
+      const high = Math.min(low + 2 * width, length);
+      for (let k = low, i = low, j = middle; k < high; k++) {
+        if (vm.isDue) yield PAUSE;
+        vm.charge(2);
+        target[k] = j < high && (i >= middle || source[j].text < source[i].text) ? source[j++] : source[i++];
+      }
+    }
+    [source, target] = [target, source];
+  }
+  return source.map(({ value }) => value);
+}
+
+function compareText(a: Keyed, b: Keyed): number {
+  return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
 }
 
 function* byComparator(vm: Machine, values: Value[], compare: Value): Steps<Value[]> {
@@ -94,6 +134,7 @@ function* byComparator(vm: Machine, values: Value[], compare: Value): Steps<Valu
 
 /** Always called with (later, earlier): only a result below zero moves the later one forward. Without a function strings are compared. */
 function* isBefore(vm: Machine, later: Value, earlier: Value, compare: Value): Steps<boolean> {
+  vm.charge(COMPARED_WORK);
   if (compare === undefined) {
     const text = yield* vm.toStringSteps(later);
     const other = yield* vm.toStringSteps(earlier);
@@ -130,5 +171,6 @@ function* merge(vm: Machine, source: Value[], target: Value[], low: number, midd
   for (let k = low; k < high; k++) {
     const takeLater = j < high && (i >= middle || (yield* isBefore(vm, source[j], source[i], compare)));
     target[k] = takeLater ? source[j++] : source[i++];
+    if (vm.isDue) yield PAUSE;
   }
 }

@@ -1,5 +1,5 @@
 // `Array`: the constructor with its statics, and the table of array methods.
-import { type BuiltinFamily, call, DONE, type Machine, methods, native, type Steps } from '../vm/native.js';
+import { type BuiltinFamily, call, DONE, type Machine, methods, native, PAUSE, type Steps } from '../vm/native.js';
 import { ArrayObject, HeapObject, IteratorObject, MapObject, SetObject, type Value } from '../vm/values.js';
 import { ARRAY_CALLBACKS } from './array-callbacks.js';
 import { ARRAY_CHANGES } from './array-change.js';
@@ -42,6 +42,7 @@ function* from(vm: Machine, _receiver: Value, [items, mapper]: readonly Value[])
     for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) {
       vm.chargeElements(1);
       target.push(mapper === undefined ? each : yield call(mapper, each, target.length));
+      if (vm.isDue) yield PAUSE;
     }
     return vm.newArray(target);
   }
@@ -52,6 +53,7 @@ function* from(vm: Machine, _receiver: Value, [items, mapper]: readonly Value[])
     vm.chargeElements(1);
     const each = vm.getProperty(items, String(i));
     target.push(mapper === undefined ? each : yield call(mapper, each, i));
+    if (vm.isDue) yield PAUSE;
   }
   return vm.newArray(target);
 }

@@ -43,9 +43,8 @@ describe('built-ins', () => {
     },
   );
 
-  it.each(natives)('%s does one thing when called and one when constructed', (_name, { definition }) => {
+  it.each(natives)('%s does something when called or constructed', (_name, { definition }) => {
     const { call, steps, construct, constructSteps } = definition;
-    expect([construct, constructSteps].filter(Boolean).length).toBeLessThanOrEqual(1);
     expect([call, steps, construct, constructSteps].some(Boolean)).toBe(true);
   });
 

@@ -1,30 +1,49 @@
 // `Map`, `Set` and the iterators of arrays, strings and collections.
-import { ENTRY_BYTES } from '../vm/heap.js';
-import { type BuiltinFamily, call, DONE, type Machine, methods, type NativeCost, native } from '../vm/native.js';
-import { LONGEST_HASHED } from '../vm/properties.js';
+import { ENTRY_BYTES } from '../vm/memory.js';
+import { type BuiltinFamily, call, DONE, LONG, type Machine, methods, type NativeCost, native, PAUSE } from '../vm/native.js';
+import { isLongWalk, LONGEST_HASHED } from '../vm/properties.js';
 import { CollectionObject, HeapObject, MapObject, type NativeFunction, SetObject, type Value } from '../vm/values.js';
 import { byFirst } from './cost.js';
 import { groupBy } from './group-by.js';
 import { thisIterator, thisMap, thisSet } from './receiver.js';
 
+/** Fuel of an entry that V8 has to hash and store. */
+const NEW_ENTRY = 6;
+
 function put(vm: Machine, collection: CollectionObject, key: Value, value: Value): void {
   if (typeof key === 'string' && key.length > LONGEST_HASHED) vm.charge(keyCost(collection, [key]));
-  if (!collection.has(key)) vm.chargeBytes(ENTRY_BYTES);
+  if (!collection.has(key)) {
+    vm.charge(NEW_ENTRY);
+    vm.chargeBytes(ENTRY_BYTES);
+  }
   collection.put(key, value);
+}
+
+function putEntry(vm: Machine, map: MapObject, entry: Value): void {
+  if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'new Map() needs pairs [key, value]');
+  put(vm, map, vm.getProperty(entry, '0'), vm.getProperty(entry, '1'));
 }
 
 const MAP = native(
   {
     name: 'Map',
     length: 0,
-    cost: byFirst,
-    construct(vm, _receiver, args) {
+    cost: 1,
+    construct(vm, _receiver, [entries]) {
+      if (isLongWalk(entries)) return LONG;
       const map = vm.newMap();
-      if (args[0] === undefined || args[0] === null) return map;
-      const iterator = vm.iteratorOf(args[0]);
+      if (entries === undefined || entries === null) return map;
+      const iterator = vm.iteratorOf(entries);
+      for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) putEntry(vm, map, entry);
+      return map;
+    },
+    *constructSteps(vm, _receiver, [entries]) {
+      const map = vm.newMap();
+      vm.hold([map]);
+      const iterator = vm.iteratorOf(entries);
       for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) {
-        if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'new Map() needs pairs [key, value]');
-        put(vm, map, vm.getProperty(entry, '0'), vm.getProperty(entry, '1'));
+        putEntry(vm, map, entry);
+        if (vm.isDue) yield PAUSE;
       }
       return map;
     },
@@ -39,7 +58,10 @@ const MAP = native(
       *steps(vm, _receiver, args) {
         const groups = yield* groupBy(vm, args[0], args[1], false);
         const map = vm.newMap();
-        for (const [key, members] of groups) put(vm, map, key, vm.newArray(members));
+        for (const [key, members] of groups) {
+          put(vm, map, key, vm.newArray(members));
+          if (vm.isDue) yield PAUSE;
+        }
         return map;
       },
     }),
@@ -49,17 +71,34 @@ const MAP = native(
 const SET = native({
   name: 'Set',
   length: 0,
-  cost: byFirst,
-  construct(vm, _receiver, args) {
+  cost: 1,
+  construct(vm, _receiver, [values]) {
+    if (isLongWalk(values)) return LONG;
     const set = vm.newSet();
-    if (args[0] === undefined || args[0] === null) return set;
-    const iterator = vm.iteratorOf(args[0]);
+    if (values === undefined || values === null) return set;
+    const iterator = vm.iteratorOf(values);
     for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) put(vm, set, each, undefined);
+    return set;
+  },
+  *constructSteps(vm, _receiver, [values]) {
+    const set = vm.newSet();
+    vm.hold([set]);
+    const iterator = vm.iteratorOf(values);
+    for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) {
+      put(vm, set, each, undefined);
+      if (vm.isDue) yield PAUSE;
+    }
     return set;
   },
   hasInstance: (value) => value instanceof SetObject,
   unsupportedStatics: ['prototype'],
 });
+
+/** Looking up a key that was just joined copies it first. */
+function readKey(vm: Machine, [key]: readonly Value[]): Machine {
+  if (typeof key === 'string') vm.chargeRead(key.length);
+  return vm;
+}
 
 function mapMethod(
   name: string,
@@ -67,7 +106,12 @@ function mapMethod(
   act: (vm: Machine, map: MapObject, args: readonly Value[]) => Value,
   cost: NativeCost = keyCost,
 ): NativeFunction {
-  return native({ name: `Map.prototype.${name}`, length, cost, call: (vm, receiver, args) => act(vm, thisMap(vm, receiver, name), args) });
+  return native({
+    name: `Map.prototype.${name}`,
+    length,
+    cost,
+    call: (vm, receiver, args) => act(readKey(vm, args), thisMap(vm, receiver, name), args),
+  });
 }
 
 function setMethod(
@@ -76,7 +120,12 @@ function setMethod(
   act: (vm: Machine, set: SetObject, args: readonly Value[]) => Value,
   cost: NativeCost = keyCost,
 ): NativeFunction {
-  return native({ name: `Set.prototype.${name}`, length, cost, call: (vm, receiver, args) => act(vm, thisSet(vm, receiver, name), args) });
+  return native({
+    name: `Set.prototype.${name}`,
+    length,
+    cost,
+    call: (vm, receiver, args) => act(readKey(vm, args), thisSet(vm, receiver, name), args),
+  });
 }
 
 /** Numbers beyond 32 bits are looked up as strings (0.3 µs). Strings that V8 hashes by their length alone may be compared with every other key. */

@@ -1,7 +1,17 @@
 // `Error` and its kinds, which a flow may make with or without `new`.
 
 import { ERROR_KINDS, type ErrorKind } from '../error-kinds.js';
-import { type BuiltinFamily, DONE, type Machine, methods, type NativeDefinition, native } from '../vm/native.js';
+import {
+  type BuiltinFamily,
+  DONE,
+  type Machine,
+  methods,
+  type NativeCall,
+  type NativeDefinition,
+  native,
+  PAUSE,
+  type Steps,
+} from '../vm/native.js';
 import { ErrorObject, HeapObject, type NativeFunction, type Value } from '../vm/values.js';
 import { byFirst } from './cost.js';
 import { thisError } from './receiver.js';
@@ -12,13 +22,14 @@ function create(vm: Machine, kind: ErrorKind, message: Value, options: Value): E
   return vm.newError(kind, text, hasCause ? { cause: vm.getProperty(options, 'cause') } : undefined);
 }
 
-function constructorOf(kind: ErrorKind, length: number, make: NativeDefinition['construct']): NativeFunction {
+type Makers = Pick<NativeDefinition, 'call' | 'construct' | 'steps' | 'constructSteps'>;
+
+function constructorOf(kind: ErrorKind, length: number, makers: Makers): NativeFunction {
   return native({
     name: kind,
     length,
     cost: byFirst,
-    call: make,
-    construct: make,
+    ...makers,
     hasInstance: (value) => value instanceof ErrorObject && (kind === 'Error' || value.errorKind === kind),
     unsupportedStatics: ['captureStackTrace', 'stackTraceLimit', 'prepareStackTrace', 'isError', 'prototype'],
   });
@@ -26,20 +37,26 @@ function constructorOf(kind: ErrorKind, length: number, make: NativeDefinition['
 
 const CONSTRUCTORS: Record<string, NativeFunction> = {};
 for (const kind of ERROR_KINDS) {
-  if (kind !== 'AggregateError') CONSTRUCTORS[kind] = constructorOf(kind, 1, (vm, _receiver, args) => create(vm, kind, args[0], args[1]));
+  if (kind === 'AggregateError') continue;
+  const make: NativeCall = (vm, _receiver, args) => create(vm, kind, args[0], args[1]);
+  CONSTRUCTORS[kind] = constructorOf(kind, 1, { call: make, construct: make });
 }
 
-CONSTRUCTORS.AggregateError = constructorOf('AggregateError', 2, (vm, _receiver, args) => {
-  const error = create(vm, 'AggregateError', args[1], args[2]);
+function* aggregate(vm: Machine, _receiver: Value, args: readonly Value[]): Steps<Value> {
+  const message = args[1] === undefined ? undefined : yield* vm.toStringSteps(args[1]);
+  const error = create(vm, 'AggregateError', message, args[2]);
   const iterator = vm.iteratorOf(args[0]);
   const errors: Value[] = [];
+  vm.hold(errors);
   for (let each = vm.next(iterator); each !== DONE; each = vm.next(iterator)) {
+    if (vm.isDue) yield PAUSE;
     vm.chargeElements(1);
     errors.push(each);
   }
   error.hidden.errors = vm.newArray(errors);
   return error;
-});
+}
+CONSTRUCTORS.AggregateError = constructorOf('AggregateError', 2, { steps: aggregate, constructSteps: aggregate });
 
 const toText = native({
   name: 'Error.prototype.toString',

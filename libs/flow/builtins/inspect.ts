@@ -18,6 +18,8 @@ import {
   type Value,
 } from '../vm/values.js';
 
+/** Fuel of a value, which becomes a string of its own. */
+const VALUE_WORK = 10;
 const DEEPEST = 4;
 const MOST_MEMBERS = 100;
 const LONGEST_STRING = 10_000;
@@ -41,7 +43,7 @@ class Inspector {
   ) {}
 
   text(value: Value, depth: number): string {
-    this.vm.charge(1);
+    this.vm.charge(VALUE_WORK);
     if (typeof value === 'string') return this.string(value);
     this.length += 2;
     if (!(value instanceof HeapObject)) return Object.is(value, -0) ? '-0' : String(value);
@@ -108,8 +110,17 @@ class Inspector {
 
   private members(value: HeapObject, depth: number): string[] {
     const keys = Object.keys(value.props ?? {}).filter((key) => !(value instanceof ErrorObject && key === 'name'));
-    this.vm.charge(keys.length);
-    return keys.map((key) => `${PLAIN_KEY.test(key) ? key : quoted(key, "'")}: ${this.text(value.props?.[key], depth + 1)}`);
+    this.vm.charge(6 * keys.length);
+    const parts: string[] = [];
+    for (const key of keys) {
+      if (this.length > LONGEST) {
+        parts.push(more(keys.length - parts.length));
+        break;
+      }
+      this.length += key.length;
+      parts.push(`${PLAIN_KEY.test(key) ? key : quoted(key, "'")}: ${this.text(value.props?.[key], depth + 1)}`);
+    }
+    return parts;
   }
 
   private elements({ elements }: ArrayObject, depth: number): string[] {

@@ -1,6 +1,9 @@
 // Writes an array as a string, as `join` and `String(array)` do: nested arrays too, and nothing for one that contains itself.
-import type { Machine, Steps } from '../vm/native.js';
-import { ArrayObject, type Value } from '../vm/values.js';
+import { NeedsCoercion } from '../vm/exceptions.js';
+import { type Machine, PAUSE, type Steps } from '../vm/native.js';
+import { LONG_LIST } from '../vm/properties.js';
+import { ArrayObject, HeapObject, type Value } from '../vm/values.js';
+import { Pieces } from './pieces.js';
 
 const DEEPEST = 2_000;
 
@@ -13,6 +16,8 @@ export function joinArray(machine: Machine, array: ArrayObject, separator: strin
   const { elements } = array;
   const { length } = elements;
   if (length === 0 || vm.joining.includes(array)) return '';
+  // A long one is written in slices.
+  if (length > LONG_LIST) throw new NeedsCoercion(array, 'string');
   begin(vm, length, separator);
   vm.joining.push(array);
   try {
@@ -40,15 +45,20 @@ export function* joinSteps(machine: Machine, array: ArrayObject, separator: Valu
   begin(vm, length, between);
   vm.joining.push(array);
   try {
-    const parts: string[] = [];
-    vm.hold(parts);
+    const pieces = new Pieces(vm, between);
     for (let i = 0; i < length; i++) {
+      if (vm.isDue) yield PAUSE;
       const value = elements[i];
-      const part = value === undefined || value === null ? '' : yield* vm.toStringSteps(value);
+      let part = '';
+      if (value instanceof HeapObject) part = yield* vm.toStringSteps(value);
+      else if (value !== undefined && value !== null) {
+        vm.charge(typeof value === 'string' ? 1 : 4);
+        part = String(value);
+      }
       vm.chargeString(part.length);
-      parts.push(part);
+      pieces.add(part);
     }
-    return parts.join(between);
+    return pieces.text();
   } finally {
     vm.joining.pop();
   }

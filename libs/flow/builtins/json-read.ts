@@ -1,40 +1,58 @@
 // Reads JSON text into flow values, charging as it goes: no host tree is ever built.
-import type { Machine } from '../vm/native.js';
-import { LONGEST_HASHED } from '../vm/properties.js';
-import { newProperties, type Properties, type Value } from '../vm/values.js';
+import { ELEMENT_BYTES, FIRST_ELEMENT_BYTES } from '../vm/memory.js';
+import { type Machine, PAUSE, type Steps } from '../vm/native.js';
+import { ArrayObject, PlainObject, type Value } from '../vm/values.js';
 import { cut } from './cut.js';
 
-/** Deep enough for any real document, and shallow enough for the host's stack. */
+/** Deep enough for any real document. */
 const DEEPEST = 2_000;
-const PROPERTY_BYTES = 40;
+const VALUE_WORK = 4;
+/** Members are still to be read. */
+const INCOMPLETE: unique symbol = Symbol('incomplete');
 
-export function readJson(vm: Machine, text: string): Value {
-  return new JsonReader(vm, text).document();
+export function* readJson(vm: Machine, text: string): Steps<Value> {
+  return yield* new JsonReader(vm, text).document();
+}
+
+/** An object or array whose members are being read. */
+interface Open {
+  readonly value: PlainObject | ArrayObject;
+  /** Of the member that is read next. */
+  key: string;
 }
 
 class JsonReader {
   private at = 0;
-  private depth = 0;
+  private readonly open: Open[] = [];
   constructor(
     private readonly vm: Machine,
     private readonly text: string,
   ) {}
 
-  document(): Value {
-    const value = this.value();
-    this.space();
-    if (this.at < this.text.length) throw this.unexpected();
-    return value;
+  *document(): Steps<Value> {
+    const { vm, open } = this;
+    for (;;) {
+      if (vm.isDue) yield PAUSE;
+      let value = this.next();
+      // What is complete goes into what it is a member of, until something else is to be read.
+      for (; value !== INCOMPLETE; value = this.added(value)) {
+        if (open.length > 0) continue;
+        this.space();
+        if (this.at < this.text.length) throw this.unexpected();
+        return value;
+      }
+    }
   }
 
-  private value(): Value {
+  /** Reads a value, or the start of an object or array with members. */
+  private next(): Value | typeof INCOMPLETE {
     this.space();
-    this.vm.charge(1);
+    this.vm.charge(VALUE_WORK);
     switch (this.text[this.at]) {
       case '{':
-        return this.nested(() => this.object());
+        return this.begin(this.vm.newObject(), '}');
       case '[':
-        return this.nested(() => this.array());
+        return this.begin(this.vm.newArray([]), ']');
       case '"':
         return this.string();
       case 't':
@@ -48,37 +66,40 @@ class JsonReader {
     }
   }
 
-  private nested(read: () => Value): Value {
-    if (++this.depth > DEEPEST) throw this.vm.error('RangeError', `JSON.parse() was given text that is nested deeper than ${DEEPEST}`);
+  private begin(value: PlainObject | ArrayObject, bracket: string): Value | typeof INCOMPLETE {
+    if (this.open.length >= DEEPEST) throw this.vm.error('RangeError', `JSON.parse() was given text that is nested deeper than ${DEEPEST}`);
     this.at++;
-    const value = read();
-    this.depth--;
+    if (this.ends(bracket, true)) return value;
+    if (this.open.length === 0) this.vm.hold([value]);
+    this.open.push({ value, key: value instanceof PlainObject ? this.key() : '' });
+    return INCOMPLETE;
+  }
+
+  /** Adds a member to the innermost object or array, which is returned when that was the last one. */
+  private added(member: Value): Value | typeof INCOMPLETE {
+    const { vm } = this;
+    const innermost = this.open[this.open.length - 1];
+    const { value } = innermost;
+    if (value instanceof ArrayObject) {
+      vm.chargeBytes(value.elements.length === 0 ? ELEMENT_BYTES + FIRST_ELEMENT_BYTES : ELEMENT_BYTES);
+      value.elements.push(member);
+    } else vm.defineProperty(value, innermost.key, member);
+    if (!this.ends(value instanceof ArrayObject ? ']' : '}', false)) {
+      if (value instanceof PlainObject) innermost.key = this.key();
+      return INCOMPLETE;
+    }
+    this.open.pop();
     return value;
   }
 
-  private object(): Value {
-    const props: Properties = newProperties();
-    for (let first = true; !this.ends('}', first); first = false) {
-      this.space();
-      if (this.text[this.at] !== '"') throw this.unexpected();
-      const key = this.string();
-      this.space();
-      if (this.text[this.at] !== ':') throw this.unexpected();
-      this.at++;
-      this.vm.chargeBytes(PROPERTY_BYTES);
-      if (key.length > LONGEST_HASHED) this.vm.chargeKey();
-      props[key] = this.value();
-    }
-    return this.vm.newObject(props);
-  }
-
-  private array(): Value {
-    const elements: Value[] = [];
-    for (let first = true; !this.ends(']', first); first = false) {
-      this.vm.chargeElements(1);
-      elements.push(this.value());
-    }
-    return this.vm.newArray(elements);
+  private key(): string {
+    this.space();
+    if (this.text[this.at] !== '"') throw this.unexpected();
+    const key = this.string();
+    this.space();
+    if (this.text[this.at] !== ':') throw this.unexpected();
+    this.at++;
+    return key;
   }
 
   /** Steps over the closing bracket, or over the comma before the next member. */

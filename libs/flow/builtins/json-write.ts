@@ -1,6 +1,7 @@
 // Writes flow values as JSON text like `JSON.stringify`: an explicit stack, so that depth costs no host stack and toJSON and a replacer can be flow code.
-import { call, type Machine, type Steps } from '../vm/native.js';
+import { call, type Machine, PAUSE, type Steps } from '../vm/native.js';
 import { ArrayObject, HeapObject, isCallable, type Value } from '../vm/values.js';
+import { Pieces } from './pieces.js';
 
 /** One object or array that is being written. */
 interface Level {
@@ -12,6 +13,9 @@ interface Level {
   next: number;
   isEmpty: boolean;
 }
+
+/** Fuel of one member: its parts are strings of their own until they are joined. */
+const MEMBER_WORK = 6;
 
 export interface JsonOptions {
   /** A function that may replace every value. */
@@ -27,38 +31,42 @@ export function* writeJson(vm: Machine, value: Value, options: JsonOptions): Ste
 }
 
 class JsonWriter {
-  private readonly parts: string[] = [];
+  private readonly pieces: Pieces;
   private readonly levels: Level[] = [];
   private readonly opened = new Set<HeapObject>();
   constructor(
     private readonly vm: Machine,
     private readonly options: JsonOptions,
-  ) {}
+  ) {
+    this.pieces = new Pieces(vm);
+  }
 
   *document(value: Value): Steps<string | undefined> {
     const { vm, levels } = this;
-    vm.hold(this.parts);
     if (!this.write(yield* this.prepared('', value))) return undefined;
     while (levels.length > 0) {
       const level = levels[levels.length - 1];
+      if (vm.isDue) yield PAUSE;
       if (level.next === level.length) {
         this.close(level);
         continue;
       }
-      vm.charge(1);
-      const key = level.isArray ? String(level.next) : level.keys[level.next];
-      const isFirst = level.isEmpty;
-      level.next++;
-      const member = yield* this.prepared(key, vm.getProperty(level.holder, key));
+      vm.charge(MEMBER_WORK);
+      const { holder, isArray } = level;
+      const at = level.next++;
+      const key = isArray ? '' : level.keys[at];
+      let member = isArray ? (holder as ArrayObject).elements[at] : vm.getProperty(holder, key);
+      if (member instanceof HeapObject || this.options.replacer !== undefined)
+        member = yield* this.prepared(isArray ? String(at) : key, member);
       const isLeftOut = member === undefined || isCallable(member);
-      if (isLeftOut && !level.isArray) continue;
+      if (isLeftOut && !isArray) continue;
+      this.add(level.isEmpty ? this.line() : `,${this.line()}`);
       level.isEmpty = false;
-      this.add(isFirst ? this.line() : `,${this.line()}`);
-      if (!level.isArray) this.add(`${quoted(vm, key)}:${this.options.indent === '' ? '' : ' '}`);
+      if (!isArray) this.add(`${quoted(vm, key)}:${this.options.indent === '' ? '' : ' '}`);
       if (isLeftOut) this.add('null');
       else this.write(member);
     }
-    return this.parts.join('');
+    return this.pieces.text();
   }
 
   /** What toJSON and the replacer return for a value. */
@@ -109,7 +117,7 @@ class JsonWriter {
   private add(part: string): void {
     if (part === '') return;
     this.vm.chargeString(part.length);
-    this.parts.push(part);
+    this.pieces.add(part);
   }
 }
 

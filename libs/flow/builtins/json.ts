@@ -13,7 +13,7 @@ const parse = native({
   length: 2,
   cost: byFirst,
   *steps(vm, _receiver, [text, reviver]) {
-    const value = readJson(vm, yield* vm.toStringSteps(text));
+    const value = yield* readJson(vm, yield* vm.toStringSteps(text));
     if (!isCallable(reviver)) return value;
     const props = newProperties();
     props[''] = value;
@@ -27,9 +27,10 @@ function* revive(vm: Machine, holder: HeapObject, key: string, reviver: Value, d
   vm.charge(1);
   const value = vm.getProperty(holder, key);
   if (value instanceof HeapObject) {
-    const keys =
-      value instanceof ArrayObject ? Array.from({ length: value.elements.length }, (_, index) => String(index)) : vm.ownKeys(value);
-    for (const each of keys) {
+    const keys = value instanceof ArrayObject ? null : vm.ownKeys(value);
+    const count = keys === null ? (value as ArrayObject).elements.length : keys.length;
+    for (let at = 0; at < count; at++) {
+      const each = keys === null ? String(at) : keys[at];
       const replaced = yield* revive(vm, value, each, reviver, depth + 1);
       if (replaced === undefined) {
         if (!value.frozen) vm.deleteProperty(value, each);

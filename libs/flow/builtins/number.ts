@@ -51,6 +51,11 @@ const NUMBER = native(
   },
 );
 
+/** Other bases than ten are written digit by digit: up to a thousand of them. */
+function radixCost(_receiver: Value, args: readonly Value[]): number {
+  return args.length === 0 ? 8 : 100;
+}
+
 type Digits = (vm: Machine, value: number, argument: Value) => Value;
 
 function format(name: string, cost: NativeCost, write: Digits): NativeFunction {
@@ -69,19 +74,19 @@ function within(vm: Machine, digits: number, low: number, high: number, what: st
 }
 
 const NUMBER_METHODS = [
-  format('toExponential', 8, (vm, value, argument) => {
+  format('toExponential', 24, (vm, value, argument) => {
     const digits = vm.toInteger(argument);
     if (!Number.isFinite(value)) return String(value);
     return value.toExponential(argument === undefined ? undefined : within(vm, digits, 0, 100, 'The digits of toExponential()'));
   }),
-  format('toFixed', 8, (vm, value, argument) => value.toFixed(within(vm, vm.toInteger(argument), 0, 100, 'The digits of toFixed()'))),
-  format('toPrecision', 8, (vm, value, argument) => {
+  format('toFixed', 24, (vm, value, argument) => value.toFixed(within(vm, vm.toInteger(argument), 0, 100, 'The digits of toFixed()'))),
+  format('toPrecision', 24, (vm, value, argument) => {
     if (argument === undefined) return String(value);
     const digits = vm.toInteger(argument);
     if (!Number.isFinite(value)) return String(value);
     return value.toPrecision(within(vm, digits, 1, 100, 'The digits of toPrecision()'));
   }),
-  format('toString', 8, (vm, value, argument) => {
+  format('toString', radixCost, (vm, value, argument) => {
     if (argument === undefined) return String(value);
     return value.toString(within(vm, vm.toInteger(argument), 2, 36, 'The radix of toString()'));
   }),

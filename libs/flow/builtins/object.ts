@@ -1,6 +1,6 @@
 // `Object`, and the methods that every object has.
-import { type BuiltinFamily, DONE, type Machine, methods, native } from '../vm/native.js';
-import { builtInName, isBuiltIn } from '../vm/properties.js';
+import { type BuiltinFamily, DONE, LONG, type Machine, methods, native, PAUSE, type Steps } from '../vm/native.js';
+import { builtInName, isBuiltIn, isLong, LONG_LIST, ownKeysSteps } from '../vm/properties.js';
 import {
   ArrayObject,
   DateObject,
@@ -17,10 +17,26 @@ import {
 import { byFirst } from './cost.js';
 import { groupBy } from './group-by.js';
 
-/** The keys of what `Object.keys` and similar functions accept: anything but undefined and null. */
-function keysOf(vm: Machine, value: Value, what: string): string[] {
+/** What `Object.keys` and similar functions accept: anything but undefined and null. */
+function requireObject(vm: Machine, value: Value, what: string): void {
   if (value === undefined || value === null) throw vm.error('TypeError', `${what} was given ${value}. Pass an object.`);
-  return vm.ownKeys(value);
+}
+
+/** Of an object with few of them; of a frozen or restored one that is not known before they are listed. */
+function fewKeys(vm: Machine, value: Value, what: string): string[] | undefined {
+  requireObject(vm, value, what);
+  if (isLong(value) || (value instanceof HeapObject && value.added > LONG_LIST)) return undefined;
+  const keys = vm.ownKeys(value);
+  return keys.length > LONG_LIST ? undefined : keys;
+}
+
+function* keysOf(vm: Machine, value: Value, what: string): Steps<string[]> {
+  requireObject(vm, value, what);
+  return yield* ownKeysSteps(vm, value);
+}
+
+function entryOf(vm: Machine, object: Value, key: string): Value {
+  return vm.newArray([key, vm.getProperty(object, key)]);
 }
 
 function construct(vm: Machine, _receiver: Value, args: readonly Value[]): Value {
@@ -60,31 +76,56 @@ const OBJECT = native(
     keys: native({
       name: 'Object.keys',
       length: 1,
-      cost: byFirst,
+      cost: 1,
       call(vm, _receiver, args) {
-        const keys = keysOf(vm, args[0], 'Object.keys()');
-        vm.chargeElements(keys.length);
-        return vm.newArray(keys);
+        const keys = fewKeys(vm, args[0], 'Object.keys()');
+        return keys === undefined ? LONG : vm.newArray(keys);
+      },
+      *steps(vm, _receiver, args) {
+        return vm.newArray(yield* keysOf(vm, args[0], 'Object.keys()'));
       },
     }),
     values: native({
       name: 'Object.values',
       length: 1,
-      cost: byFirst,
+      cost: 1,
       call(vm, _receiver, args) {
-        const keys = keysOf(vm, args[0], 'Object.values()');
-        vm.chargeElements(keys.length);
-        return vm.newArray(keys.map((key) => vm.getProperty(args[0], key)));
+        const values: Value[] | undefined = fewKeys(vm, args[0], 'Object.values()');
+        if (values === undefined) return LONG;
+        vm.charge(2 * values.length);
+        for (let at = 0; at < values.length; at++) values[at] = vm.getProperty(args[0], values[at] as string);
+        return vm.newArray(values);
+      },
+      *steps(vm, _receiver, args) {
+        const values: Value[] = yield* keysOf(vm, args[0], 'Object.values()');
+        for (let at = 0; at < values.length; at++) {
+          vm.charge(2);
+          values[at] = vm.getProperty(args[0], values[at] as string);
+          if (vm.isDue) yield PAUSE;
+        }
+        return vm.newArray(values);
       },
     }),
     entries: native({
       name: 'Object.entries',
       length: 1,
-      cost: byFirst,
+      cost: 1,
       call(vm, _receiver, args) {
-        const keys = keysOf(vm, args[0], 'Object.entries()');
-        vm.chargeElements(3 * keys.length);
-        return vm.newArray(keys.map((key) => vm.newArray([key, vm.getProperty(args[0], key)])));
+        const entries: Value[] | undefined = fewKeys(vm, args[0], 'Object.entries()');
+        if (entries === undefined) return LONG;
+        vm.charge(2 * entries.length);
+        for (let at = 0; at < entries.length; at++) entries[at] = entryOf(vm, args[0], entries[at] as string);
+        return vm.newArray(entries);
+      },
+      *steps(vm, _receiver, args) {
+        const entries: Value[] = yield* keysOf(vm, args[0], 'Object.entries()');
+        vm.hold(entries);
+        for (let at = 0; at < entries.length; at++) {
+          vm.charge(2);
+          entries[at] = entryOf(vm, args[0], entries[at] as string);
+          if (vm.isDue) yield PAUSE;
+        }
+        return vm.newArray(entries);
       },
     }),
     fromEntries: native({
@@ -94,11 +135,13 @@ const OBJECT = native(
       // Stepped, because a key may be written by flow code and the iterator must not be read twice.
       *steps(vm, _receiver, args) {
         const target = vm.newObject();
+        vm.hold([target]);
         const iterator = vm.iteratorOf(args[0]);
         for (let entry = vm.next(iterator); entry !== DONE; entry = vm.next(iterator)) {
           if (!(entry instanceof HeapObject)) throw vm.error('TypeError', 'Object.fromEntries() needs pairs [key, value]');
           const value = vm.getProperty(entry, '1');
           vm.defineProperty(target, yield* vm.toStringSteps(vm.getProperty(entry, '0')), value);
+          if (vm.isDue) yield PAUSE;
         }
         return target;
       },
@@ -114,7 +157,13 @@ const OBJECT = native(
         if (!(target instanceof HeapObject)) throw wrapper(vm, 'Object.assign(value)');
         for (const source of sources) {
           if (source === undefined || source === null) continue;
-          for (const key of vm.ownKeys(source)) yield* vm.setPropertySteps(target, key, vm.getProperty(source, key));
+          for (const key of yield* ownKeysSteps(vm, source)) {
+            vm.charge(2);
+            const value = vm.getProperty(source, key);
+            if (value instanceof HeapObject) yield* vm.setPropertySteps(target, key, value);
+            else vm.setProperty(target, key, value);
+            if (vm.isDue) yield PAUSE;
+          }
         }
         return target;
       },
@@ -138,7 +187,7 @@ const OBJECT = native(
         if (!(value instanceof HeapObject)) return value;
         // All runs share the built-ins: none may observe that another one froze one.
         if (isBuiltIn(value)) throw vm.error('TypeError', `Cannot freeze the built-in ${builtInName(value)}: no flow can change it anyway`);
-        value.frozen = true;
+        value.freeze();
         return value;
       },
     }),
@@ -155,7 +204,10 @@ const OBJECT = native(
       *steps(vm, _receiver, args) {
         const groups = yield* groupBy(vm, args[0], args[1], true);
         const target = vm.newObject();
-        for (const [key, members] of groups) vm.defineProperty(target, key as string, vm.newArray(members));
+        for (const [key, members] of groups) {
+          vm.defineProperty(target, key as string, vm.newArray(members));
+          if (vm.isDue) yield PAUSE;
+        }
         return target;
       },
     }),

@@ -1,7 +1,8 @@
 // `replace` and `replaceAll` of a string; the replacement is a string with `$` patterns or a function.
-import { call, type Machine, native, type Steps } from '../vm/native.js';
+import { call, type Machine, native, PAUSE, type Steps } from '../vm/native.js';
 import { isCallable, type NativeFunction, type Value } from '../vm/values.js';
 import { byReceiver } from './cost.js';
+import { Pieces } from './pieces.js';
 import { wrongReceiver } from './receiver.js';
 import { Finder } from './search.js';
 
@@ -21,13 +22,10 @@ function replacer(name: 'replace' | 'replaceAll'): NativeFunction {
 }
 
 function* rebuild(vm: Machine, text: string, wanted: string, replacement: Value, most: number): Steps<string> {
-  const parts: string[] = [];
-  vm.hold(parts);
-  let size = 0;
+  const pieces = new Pieces(vm);
   const add = (part: string) => {
     vm.chargeString(part.length);
-    size += part.length;
-    parts.push(part);
+    pieces.add(part);
   };
   let end = 0;
   // An empty string is found before every character and at the end.
@@ -38,17 +36,18 @@ function* rebuild(vm: Machine, text: string, wanted: string, replacement: Value,
     vm.charge(1);
     vm.chargeElements(1);
     places.push(at);
+    if (vm.isDue) yield PAUSE;
   }
   for (const at of places) {
+    if (vm.isDue) yield PAUSE;
     add(text.slice(end, at));
     if (typeof replacement === 'string') addPattern(vm, replacement, text, wanted, at, add);
     else add(yield* vm.toStringSteps(yield call(replacement, wanted, at, text)));
     end = at + wanted.length;
   }
-  if (end === 0 && parts.length === 0) return text;
+  if (places.length === 0) return text;
   add(text.slice(end));
-  vm.chargeString(size);
-  return parts.join('');
+  return pieces.text();
 }
 
 /** Expands `$$`, `$&`, `` $` `` and `$'`; without a regular expression there are no groups. */

@@ -5,8 +5,10 @@ import { clampedIndex } from './array-index.js';
 import { byAll, byArguments, byFirst, byReceiver } from './cost.js';
 import { cut, detached } from './cut.js';
 import { thisString, wrongReceiver } from './receiver.js';
-import { Finder, findFirst, findLast } from './search.js';
+import { findFirst, findLast } from './search.js';
+import { NORMALIZE } from './string-normalize.js';
 import { STRING_REPLACES } from './string-replace.js';
+import { SPLIT } from './string-split.js';
 
 type Read = (vm: Machine, text: string, args: readonly Value[]) => Value;
 
@@ -15,7 +17,11 @@ function method(name: string, length: number, cost: NativeCost, read: Read): Nat
     name: `String.prototype.${name}`,
     length,
     cost,
-    call: (vm, receiver, args) => read(vm, thisString(vm, receiver, name), args),
+    call(vm, receiver, args) {
+      const text = thisString(vm, receiver, name);
+      vm.chargeRead(text.length);
+      return read(vm, text, args);
+    },
   });
 }
 
@@ -65,7 +71,6 @@ function slice(vm: Machine, text: string, from: number, to: number): string {
 }
 
 const MAX_CODE_POINT = 0x10ffff;
-const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'];
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 const STRING_METHODS = [
@@ -96,18 +101,7 @@ const STRING_METHODS = [
     const from = vm.toNumber(args[1]);
     return findLast(vm, text, wanted, Number.isNaN(from) ? Number.POSITIVE_INFINITY : from);
   }),
-  method(
-    'normalize',
-    0,
-    (receiver) => 4 * byReceiver(receiver),
-    (vm, text, args) => {
-      const form = args[0] === undefined ? 'NFC' : vm.toString(args[0]);
-      if (!FORMS.includes(form)) throw vm.error('RangeError', `normalize() accepts ${FORMS.join(', ')}, not "${form}"`);
-      // The longest decomposition of Unicode is eighteen units (U+FDFA).
-      vm.chargeString(text.length * 18);
-      return text.normalize(form);
-    },
-  ),
+  NORMALIZE,
   pad('padEnd'),
   pad('padStart'),
   method('repeat', 1, byReceiver, (vm, text, args) => {
@@ -122,7 +116,7 @@ const STRING_METHODS = [
     const from = clampedIndex(vm, args[0], text.length, 0);
     return slice(vm, text, from, clampedIndex(vm, args[1], text.length, text.length));
   }),
-  method('split', 2, byReceiver, split),
+  SPLIT,
   atEdge('startsWith'),
   method('substr', 2, 1, (vm, text, args) => {
     const from = clampedIndex(vm, args[0], text.length, 0);
@@ -144,27 +138,6 @@ const STRING_METHODS = [
   rewrite('trimStart', 1, (text) => detached(text, text.trimStart())),
   itself('valueOf'),
 ];
-
-function split(vm: Machine, text: string, args: readonly Value[]): Value {
-  const limit = args[1] === undefined ? 2 ** 32 - 1 : vm.toNumber(args[1]) >>> 0;
-  if (args[0] === undefined) return vm.newArray(limit === 0 ? [] : [text]);
-  const separator = vm.toString(args[0]);
-  // At worst one part per character; the parts may not share storage.
-  const most = separator === '' ? text.length : Math.floor(text.length / separator.length) + 1;
-  vm.charge(Math.min(most, limit));
-  vm.chargeElements(Math.min(most, limit));
-  vm.chargeString(text.length);
-  if (separator === '') return vm.newArray(text.split('', limit));
-  const parts: Value[] = [];
-  const finder = new Finder(vm, text, separator);
-  for (let from = 0; parts.length < limit; ) {
-    const at = finder.next(from);
-    parts.push(at < 0 ? cut(text, from) : cut(text, from, at));
-    if (at < 0) break;
-    from = at + separator.length;
-  }
-  return vm.newArray(parts);
-}
 
 const STRING = native(
   {

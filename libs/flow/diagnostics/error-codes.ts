@@ -20,8 +20,8 @@ export const RUN_ERRORS = {
       'Keep less in memory at one time (a hole in an array takes as much as an element), leave large data to tasks, or raise limits.heapBytes.',
   },
   FLOW_LIMIT_CALL_DEPTH: {
-    meaning: 'calls were nested too deeply',
-    advice: 'Check that the recursion ends, or write it as a loop.',
+    meaning: 'calls were nested deeper than limits.callDepth',
+    advice: 'Check that the recursion ends, write it as a loop, or raise limits.callDepth.',
   },
   FLOW_LIMIT_PENDING_EFFECTS: {
     meaning: 'more durable calls were pending at one time than limits.pendingEffects',

@@ -3,8 +3,9 @@
 import { isErrorKind } from '../error-kinds.js';
 import { FlowSnapshotError } from '../errors.js';
 import { Frame, newRegisters, type Register } from '../vm/frame.js';
+import { ELEMENT_BYTES } from '../vm/memory.js';
 import { AwaitReaction, Combinator, ElementReaction, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
-import { ELEMENT_BYTES } from '../vm/properties.js';
+import { keepSparse } from '../vm/properties.js';
 import { registry } from '../vm/registry.js';
 import {
   ArrayObject,
@@ -219,7 +220,7 @@ class Reader {
     if (json[0] === Tag.EXTRA) {
       const target = object as HeapObject;
       this.fill(object, json[3]);
-      target.frozen = json[1] === 1;
+      if (json[1] === 1) target.freeze();
       if (json[2] !== 0) {
         target.props ??= newProperties();
         this.properties(target.props, json[2]);
@@ -262,7 +263,10 @@ class Reader {
 
   private properties(props: Properties, json: Json): void {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) damaged('properties are not an object');
-    for (const key of Object.keys(json)) props[key] = this.value(json[key]);
+    for (const key of Object.keys(json)) {
+      keepSparse(props, key);
+      props[key] = this.value(json[key]);
+    }
   }
 
   private elements({ elements }: ArrayObject, bodies: Json[]): void {

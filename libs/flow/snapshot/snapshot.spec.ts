@@ -4,8 +4,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { begin, CONTEXT, resume, turnOf } from '../../../test/support/flow-driver.js';
-import { compile, describe as describeRun, type FlowEvent, FlowSnapshotError, loadProgram, restoreRun, snapshotHeader } from '../index.js';
+import {
+  compile,
+  describe as describeRun,
+  type FlowEvent,
+  FlowSnapshotError,
+  loadProgram,
+  restoreRun,
+  snapshotHeader,
+  startRun,
+} from '../index.js';
+import type { Vm } from '../vm/vm.js';
 import { upgrade } from './upgrade.js';
+import { SnapshotWriter } from './write.js';
 
 const CORPUS = join(process.cwd(), 'libs/flow/snapshot/corpus');
 
@@ -239,5 +250,56 @@ return [total, who]`);
       'signal "go"',
       'signal "go" (which it no longer takes: its race is decided)',
     ]);
+  });
+});
+
+describe('the snapshot writer', () => {
+  // An object that is held twice if `second` is `a`, and as many numbers as asked for.
+  const flow = (numbers: number, second: string) => `
+    const a = { n: -0, "b c": [1, , "x"], d: { e: null, f: undefined } }; const again = ${second}
+    const many = Array.from({ length: ${numbers} }, (_, i) => i); many[7] = [{ deep: a.n }]; await Task.run('t')
+    a.n = 1; return [again.n, many.length, many[7][0].deep, Object.keys(a).join()]`;
+
+  it.each([
+    ['a small tree', 10, '{ n: 5 }', [5, 10]],
+    ['a small state that holds an object twice', 10, 'a', [1, 10]],
+    ['a large tree', 30_000, '{ n: 5 }', [5, 30_000]],
+    ['a large state that holds an object twice', 30_000, 'a', [1, 30_000]],
+  ])('writes %s as one text, at once and in steps, and it goes on as if it had not been stored', (_, numbers, second, [n, length]) => {
+    const { program, run } = begin(flow(numbers, second));
+    const text = run.snapshot();
+    const { vm } = run as unknown as { vm: Vm };
+    for (const isTree of [true, false]) {
+      for (const fuel of [Number.POSITIVE_INFINITY, 100]) {
+        vm.isTree = isTree;
+        const writer = new SnapshotWriter(vm);
+        let written = writer.advance(fuel);
+        for (let steps = 0; written === undefined; steps++) {
+          if (steps > numbers) throw new Error('it does not end');
+          written = writer.advance(fuel);
+        }
+        expect(written).toBe(text);
+        expect(vm.isTree).toBe(second !== 'a' && numbers < 20_000);
+      }
+    }
+    const { result } = resume(program, text, [{ kind: 'completed', id: 1 }]);
+    expect(result).toMatchObject({ status: 'completed', output: JSON.stringify([n, length, 0, 'n,b c,d']) });
+  });
+
+  it('takes more than one slice for a large state, and none for a small one', () => {
+    const slices = (numbers: number) => {
+      const run = startRun(compile(flow(numbers, '{ n: 5 }'), { file: 'spec.flow' }), {
+        context: CONTEXT,
+        limits: { fuelPerSlice: 50_000 },
+      });
+      turnOf(run);
+      const { vm } = run as unknown as { vm: Vm };
+      const writer = new SnapshotWriter(vm);
+      let count = 1;
+      while (writer.advance(50_000) === undefined) count++;
+      return count;
+    };
+    expect([slices(10), slices(1_000)]).toEqual([1, 1]);
+    expect(slices(100_000)).toBeGreaterThan(10);
   });
 });

@@ -2,7 +2,7 @@
 
 import type { Frame } from '../vm/frame.js';
 import { AwaitReaction, Combinator, FollowReaction, type Reaction, ThenReaction } from '../vm/promise.js';
-import { liveRegisters, walk } from '../vm/reach.js';
+import { liveRegisters, type Visitor, Walk, walkSome } from '../vm/reach.js';
 import {
   ArrayObject,
   BoundNative,
@@ -17,6 +17,7 @@ import {
   MapObject,
   NamespaceObject,
   NativeFunction,
+  newProperties,
   PENDING,
   PlainObject,
   PromiseObject,
@@ -39,31 +40,135 @@ import {
 } from './format.js';
 
 export function writeSnapshot(vm: Vm): string {
-  return new Writer(vm).write();
+  return new SnapshotWriter(vm).advance(Number.POSITIVE_INFINITY) as string;
 }
 
 type Shared = HeapObject | Cell | Combinator;
 
 const NOTHING: ReadonlySet<object> = new Set();
 
-class Writer {
-  private readonly shared = new Map<object, number>();
-  private readonly table: Json[] = [];
-  private readonly waiting: Shared[] = [];
+/** A state of so many values is written in one go, in a fraction of a slice. */
+const SMALL = 20_000;
+/** Fuel of writing one value. */
+const VALUE_WORK = 8;
+/** Elements that are written in one go. */
+const SPAN = 1_000;
+/** A longer text is made in a slice of its own. */
+const LONG_TEXT = 1_000_000;
 
-  constructor(private readonly vm: Vm) {}
+/** A long array that is being written. */
+interface Unfinished {
+  readonly elements: readonly unknown[];
+  readonly list: Json[];
+  readonly depth: number;
+  at: number;
+}
 
-  write(): string {
-    const { calls } = this.vm;
-    let isShared: Set<object> | undefined;
-    walk(calls.promises(), {
+/** Thrown where a state turns out to be large, or to hold an object twice. */
+const NOT_A_SMALL_TREE = Symbol('not a small tree');
+
+/**
+ * Most states are small trees: they are written without looking for shared objects first. Large ones are written in steps, because
+ * they take longer than a slice. The run does not move in between.
+ */
+export class SnapshotWriter {
+  private shared = new Map<object, number>();
+  private table: Json[] = [];
+  private waiting: Shared[] = [];
+  private isShared: ReadonlySet<object> = NOTHING;
+  /** The objects of a tree so far. */
+  private seen: Set<object> | null = null;
+  /** A lower bound for the length of the text: writing stops before one that is too long is built. */
+  private length = 0;
+  private longest: number;
+  /** Values, since the slice began. */
+  private written = 0;
+  /** In steps: null before that. */
+  private walk: Walk | null = null;
+  private top: Json[] | null = null;
+  private readonly unfinished: Unfinished[] = [];
+
+  constructor(private readonly vm: Vm) {
+    this.longest = vm.limits.snapshotBytes;
+  }
+
+  /** Goes on for about this much fuel, which is not charged; returns the text when it is done. */
+  advance(fuel: number): string | undefined {
+    if (this.walk === null) {
+      const text = this.smallTree() ?? this.smallGraph();
+      if (text !== undefined) return text;
+      this.walk = new Walk(this.vm.calls.promises(), this.forShared());
+    }
+    if (!this.walk.isDone) {
+      const used = this.walk.advance(fuel);
+      if (used >= fuel) return undefined;
+    }
+    this.written = 0;
+    this.top ??= this.begin();
+    if (!this.goOn(fuel / VALUE_WORK)) return undefined;
+    if (this.length > LONG_TEXT && this.written > 0 && fuel < Number.POSITIVE_INFINITY) return undefined;
+    return JSON.stringify(this.top);
+  }
+
+  private smallTree(): string | undefined {
+    if (this.vm.isTree) {
+      try {
+        this.seen = new Set();
+        this.longest = Math.min(this.longest, LONG_TEXT);
+        return JSON.stringify(this.complete());
+      } catch (reason) {
+        if (reason !== NOT_A_SMALL_TREE) throw reason;
+      }
+      this.vm.isTree = false;
+      this.seen = null;
+      this.longest = this.vm.limits.snapshotBytes;
+      this.length = 0;
+      this.shared = new Map();
+      this.table = [];
+      this.waiting = [];
+    }
+    return undefined;
+  }
+
+  private smallGraph(): string | undefined {
+    if (!walkSome(this.vm.calls.promises(), this.forShared(), new Set(), SMALL)) {
+      this.isShared = NOTHING;
+      return undefined;
+    }
+    this.vm.isTree = this.isShared === NOTHING;
+    return JSON.stringify(this.complete());
+  }
+
+  private complete(): Json[] {
+    const top = this.begin();
+    while (this.table.length < this.waiting.length) this.table.push(this.body(this.waiting[this.table.length], 0));
+    return top;
+  }
+
+  private forShared(): Visitor {
+    return {
       again: (object) => {
-        isShared ??= new Set();
-        isShared.add(object);
+        if (this.isShared === NOTHING) this.isShared = new Set();
+        (this.isShared as Set<object>).add(object);
       },
-    });
-    // Shared objects are numbered in the order in which the writer reaches them.
-    this.isShared = isShared ?? NOTHING;
+    };
+  }
+
+  /** Writes what is left, up to about so many values. Shared objects are numbered in the order in which the writer reaches them. */
+  private goOn(most: number): boolean {
+    const { unfinished, waiting } = this;
+    while (unfinished.length > 0 || this.table.length < waiting.length) {
+      if (this.written > most) return false;
+      // Writing it may add others.
+      const array = unfinished.pop();
+      if (array === undefined) this.table.push(this.body(waiting[this.table.length], 0));
+      else if (!this.elements(array, SPAN)) unfinished.push(array);
+    }
+    return true;
+  }
+
+  private begin(): Json[] {
+    const { calls } = this.vm;
     const pending: Json[] = [];
     for (const promise of calls.promises()) {
       const { id, kind, name, timeoutMs, muted } = promise.call!;
@@ -72,19 +177,15 @@ class Writer {
       if (muted) call.push(1);
       pending.push(call);
     }
-    for (let at = 0; at < this.waiting.length; at++) this.table[at] = this.body(this.waiting[at], 0);
     const top: Json[] = [SNAPSHOT_VERSION, this.vm.program.fingerprint, calls.nextId, pending, this.table];
     if (calls.forgotten.size > 0) top.push([...calls.forgotten].map(([id, name]) => [id, name]));
-    return JSON.stringify(top);
+    return top;
   }
-  private isShared = NOTHING;
-  /** A lower bound for the length of the text: writing stops before one that is too long is built. */
-  private length = 0;
 
   private value(value: unknown, depth: number): Json {
+    this.written++;
     this.length += typeof value === 'string' ? 3 + value.length : 2;
-    if (this.length > this.vm.limits.snapshotBytes)
-      throw this.vm.limit('FLOW_LIMIT_SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
+    if (this.length > this.longest) throw this.tooLong();
     switch (typeof value) {
       case 'string':
       case 'boolean':
@@ -105,10 +206,22 @@ class Writer {
         if (value === this.vm.main) return [Tag.MAIN];
         if (value instanceof NativeFunction) return [Tag.NATIVE, value.definition.name];
         if (value instanceof NamespaceObject) return [Tag.NATIVE, value.name];
+        if (this.seen !== null) this.addToTree(value);
         if (this.isShared.has(value) || depth >= INLINE_DEPTH) return [Tag.REFERENCE, this.indexOf(value as Shared)];
         return this.body(value as Shared, depth);
     }
     throw new Error(`a snapshot cannot hold a ${typeof value}`);
+  }
+
+  private tooLong(): unknown {
+    if (this.seen !== null) return NOT_A_SMALL_TREE;
+    return this.vm.limit('FLOW_LIMIT_SNAPSHOT', `${this.vm.limits.snapshotBytes} characters of snapshot`);
+  }
+
+  private addToTree(object: object): void {
+    const seen = this.seen as Set<object>;
+    if (seen.has(object) || this.written > SMALL) throw NOT_A_SMALL_TREE;
+    seen.add(object);
   }
 
   private indexOf(object: Shared): number {
@@ -156,24 +269,46 @@ class Writer {
 
   private properties(props: Properties, depth: number): Json {
     // Without a prototype, so that `__proto__` is a key like any other.
-    const result: { [key: string]: Json } = Object.create(null);
-    for (const key in props) result[key] = this.value(props[key], depth);
-    return result;
+    let result: { [key: string]: Json } | undefined;
+    for (const key in props) {
+      const value = props[key];
+      const written = this.value(value, depth);
+      if (written === value) {
+        if (result !== undefined) result[key] = written;
+        continue;
+      }
+      result ??= copyUpTo(key, props);
+      result[key] = written;
+    }
+    // What holds only what JSON can is written as it is.
+    return result ?? (props as { [key: string]: Json });
   }
 
   private array(elements: readonly unknown[], depth: number): Json {
-    const list: Json[] = [Tag.ARRAY];
-    for (let at = 0; at < elements.length; at++) {
+    const array: Unfinished = { elements, at: 0, depth, list: [Tag.ARRAY] };
+    if (this.seen !== null && elements.length > SMALL) throw NOT_A_SMALL_TREE;
+    // In steps, the elements of a long one follow when everything else is written.
+    if (this.walk !== null && elements.length > SPAN) this.unfinished.push(array);
+    else this.elements(array, elements.length);
+    return array.list;
+  }
+
+  /** Writes the next elements of an array; true when it is complete. */
+  private elements(array: Unfinished, most: number): boolean {
+    const { elements, list, depth } = array;
+    const until = Math.min(elements.length, array.at + most);
+    let { at } = array;
+    while (at < until) {
       if (at in elements) {
-        list.push(this.value(elements[at], depth));
+        list.push(this.value(elements[at++], depth));
         continue;
       }
-      let end = at;
-      while (end < elements.length && !(end in elements)) end++;
-      list.push([Tag.HOLES, end - at]);
-      at = end - 1;
+      const from = at;
+      while (at < elements.length && !(at in elements)) at++;
+      list.push([Tag.HOLES, at - from]);
     }
-    return list;
+    array.at = at;
+    return at >= elements.length;
   }
 
   private iterator({ target, position, mode, owner }: IteratorObject, depth: number): Json {
@@ -231,4 +366,13 @@ class Writer {
     for (const register of liveRegisters(frame)) list.push(this.value(register, depth));
     return list;
   }
+}
+
+function copyUpTo(end: string, props: Properties): { [key: string]: Json } {
+  const copy = newProperties() as { [key: string]: Json };
+  for (const key in props) {
+    if (key === end) break;
+    copy[key] = props[key] as Json;
+  }
+  return copy;
 }

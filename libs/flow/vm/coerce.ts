@@ -40,7 +40,7 @@ function convert(vm: Machine & { memo: CoercionMemo }, value: HeapObject, hint: 
     // What the method converts (the elements of an array, say) is not an operand of the native.
     vm.memo = new CoercionMemo();
     try {
-      const result = method.definition.call(vm, value, []);
+      const result = method.definition.call(vm, value, []) as Value;
       if (!(result instanceof HeapObject)) return result;
     } catch (error) {
       throw error instanceof NeedsCoercion ? new NeedsCoercion(value, hint) : error;

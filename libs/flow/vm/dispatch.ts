@@ -2,11 +2,35 @@
 // It is one function because V8 keeps locals in registers only within one; slow cases leave it for the natives in operators.ts.
 // The cases are literal numbers because V8 builds a jump table only from those; a spec compares them with the table.
 
-import { ContinueFrame, Frame, newRegisters, type Register } from './frame.js';
+import { ContinueFrame, Frame, NativeFrame, newRegisters, type Register } from './frame.js';
 import { iteratorOf, keysOf, nextOf } from './iterate.js';
+import { LONG_JOINED } from './machine.js';
+import {
+  CAPTURES_BYTES,
+  CELL_BYTES,
+  ELEMENT_BYTES,
+  FIRST_ELEMENT_BYTES,
+  FUNCTION_BYTES,
+  ITERATOR_BYTES,
+  PLAIN_BYTES,
+  PROPERTY_BYTES,
+} from './memory.js';
 import { DONE, type NativeDefinition } from './native.js';
 import * as slow from './operators.js';
-import { defineOwn, deleteProperty, getProperty, LONGEST_HASHED, PROPERTY_BYTES, setElement, setProperty } from './properties.js';
+import {
+  chargeKeyBytes,
+  DIGIT_NINE,
+  defineOwn,
+  deleteProperty,
+  getProperty,
+  isLong,
+  isLongWalk,
+  LONG_LIST,
+  LONGEST_HASHED,
+  NEW_KEY,
+  setElement,
+  setProperty,
+} from './properties.js';
 import {
   ArrayObject,
   Cell,
@@ -15,6 +39,7 @@ import {
   type IteratorObject,
   newProperties,
   PlainObject,
+  type Properties,
   typeOf,
   UNINITIALIZED,
   type Value,
@@ -23,16 +48,24 @@ import { PUSHED, type Vm } from './vm.js';
 
 /** Comparing strings up to this length costs no more than any other instruction. */
 const LONG_STRING = 256;
+const NO_CELLS: readonly Cell[] = [];
 
 /** Runs the frame on top, and those it calls, until no frame is left or the slice is used up (frames are left then). */
 export function interpret(vm: Vm): void {
   const { constants } = vm.program;
   const { functions } = vm.program;
   reload: for (;;) {
+    if (vm.frames.length === 0) return;
     const top = vm.frames[vm.frames.length - 1];
-    if (top === undefined) return;
     // Every frame has saved its state here, so that even a native which calls back a million times can be interrupted in between.
-    if (vm.fuel < vm.fuelFloor && vm.checkpoint(0)) return;
+    if (vm.fuel < vm.fuelFloor) {
+      if (vm.checkpoint(0)) return;
+      // A native that paused, where a measurement of the heap gave the slice back.
+      if (top instanceof NativeFrame) {
+        vm.resumeNative();
+        continue;
+      }
+    }
     const frame = top as Frame;
     const code = frame.code.code;
     const { registers } = frame;
@@ -117,20 +150,20 @@ export function interpret(vm: Vm): void {
             registers[code[ip++]] = UNINITIALIZED;
             break;
           case 17 /* NEW_CELL */:
-            vm.chargeBytes(24);
+            vm.chargeBytes(CELL_BYTES);
             registers[code[ip++]] = new Cell(UNINITIALIZED);
             break;
           case 18 /* BOX */:
             {
               const slot = code[ip++];
-              vm.chargeBytes(24);
+              vm.chargeBytes(CELL_BYTES);
               registers[slot] = new Cell(registers[slot] as Value);
               break;
             }
           case 19 /* COPY_CELL */:
             {
               const slot = code[ip++];
-              vm.chargeBytes(24);
+              vm.chargeBytes(CELL_BYTES);
               registers[slot] = new Cell((registers[slot] as Cell).value);
               break;
             }
@@ -190,8 +223,13 @@ export function interpret(vm: Vm): void {
               const a = registers[sp - 1];
               if (typeof a === 'number' && typeof b === 'number') registers[sp - 1] = a + b;
               else if (typeof a === 'string' && typeof b === 'string') {
-                vm.chargeString(a.length + b.length);
+                vm.chargeJoined(a.length, b.length);
                 registers[sp - 1] = a + b;
+              } else if (typeof a === 'string' && typeof b === 'number') {
+                const text = String(b);
+                vm.fuel -= 4;
+                vm.chargeJoined(a.length, text.length);
+                registers[sp - 1] = a + text;
               } else if (operate(vm, frame, ip, sp - 1, slow.ADD, a as Value, b as Value)) continue reload;
               else registers[sp - 1] = vm.result;
               break;
@@ -526,7 +564,9 @@ export function interpret(vm: Vm): void {
               sp -= count;
               let text = registers[sp] as string;
               for (let at = 1; at < count; at++) text += registers[sp + at] as string;
-              vm.chargeString(text.length);
+              // `${all}${row}` grows a string as `all += row` does.
+              const left = text.length < LONG_JOINED ? 0 : longestPart(registers, sp, count);
+              vm.chargeJoined(left, text.length - left);
               registers[sp++] = text;
               break;
             }
@@ -616,7 +656,7 @@ export function interpret(vm: Vm): void {
               break;
             }
           case 71 /* NEW_OBJECT */:
-            vm.chargeBytes(48);
+            vm.chargeBytes(PLAIN_BYTES);
             registers[sp++] = new PlainObject(newProperties());
             break;
           case 72 /* NEW_ARRAY */:
@@ -630,8 +670,9 @@ export function interpret(vm: Vm): void {
           case 73 /* APPEND */:
             {
               const value = registers[--sp] as Value;
-              vm.chargeBytes(8);
-              (registers[sp - 1] as ArrayObject).elements.push(value);
+              const { elements } = registers[sp - 1] as ArrayObject;
+              vm.chargeBytes(elements.length === 0 ? ELEMENT_BYTES + FIRST_ELEMENT_BYTES : ELEMENT_BYTES);
+              elements.push(value);
               break;
             }
           case 74 /* APPEND_HOLE */:
@@ -639,28 +680,34 @@ export function interpret(vm: Vm): void {
             (registers[sp - 1] as ArrayObject).elements.length++;
             break;
           case 75 /* APPEND_ALL */:
-            frame.ip = ip;
-            sp--;
-            appendAll(vm, registers[sp - 1] as ArrayObject, iteratorOf(vm, registers[sp] as Value));
-            break;
+            {
+              sp--;
+              frame.ip = ip;
+              const iterator = iteratorOf(vm, registers[sp] as Value);
+              if (!isLongWalk(iterator)) appendAll(vm, registers[sp - 1] as ArrayObject, iterator);
+              else if (operate(vm, frame, ip, sp - 1, slow.APPEND_ALL, registers[sp - 1] as Value, iterator)) continue reload;
+              break;
+            }
           case 76 /* DEFINE */:
             {
               const value = registers[--sp] as Value;
-              vm.chargeBytes(PROPERTY_BYTES);
-              (registers[sp - 1] as PlainObject).props[constants[code[ip++]] as string] = value;
+              const key = constants[code[ip++]] as string;
+              const { props } = registers[sp - 1] as PlainObject;
+              if (key.charCodeAt(0) > DIGIT_NINE) vm.chargeBytes(PROPERTY_BYTES);
+              else chargeKeyBytes(vm, props, key);
+              props[key] = value;
               break;
             }
           case 77 /* DEFINE_KEYED */:
             {
               sp -= 2;
-              vm.chargeBytes(PROPERTY_BYTES);
-              (registers[sp - 1] as PlainObject).props[registers[sp] as string] = registers[sp + 1] as Value;
+              defineOwn(vm, registers[sp - 1] as PlainObject, registers[sp] as string, registers[sp + 1] as Value);
               break;
             }
           case 78 /* SPREAD_OBJECT */:
-            frame.ip = ip;
             sp--;
-            copyOwn(vm, registers[sp - 1] as PlainObject, registers[sp] as Value);
+            frame.ip = ip;
+            if (copyOwn(vm, frame, ip, sp - 1, registers[sp - 1] as PlainObject, registers[sp] as Value)) continue reload;
             break;
           case 79 /* GET_PROP */:
             {
@@ -722,12 +769,14 @@ export function interpret(vm: Vm): void {
                 }
               }
               if (typeof key === 'string' && object instanceof PlainObject && key.length <= LONGEST_HASHED) {
+                vm.chargeRead(key.length);
                 const value = object.props[key];
                 if (value !== undefined) {
                   registers[sp - 1] = value;
                   break;
                 }
               } else if (typeof key === 'number' && typeof object === 'string' && key >= 0 && key < object.length) {
+                vm.chargeRead(object.length);
                 registers[sp - 1] = object[key];
                 break;
               }
@@ -790,9 +839,10 @@ export function interpret(vm: Vm): void {
           case 88 /* OBJECT_REST */:
             {
               const count = code[ip++];
-              frame.ip = ip;
               sp -= count;
-              registers[sp - 1] = restOf(vm, registers[sp - 1] as Value, registers.slice(sp, sp + count) as string[]);
+              frame.ip = ip;
+              if (restOf(vm, frame, ip, sp - 1, registers[sp - 1] as Value, registers.slice(sp, sp + count) as string[])) continue reload;
+              registers[sp - 1] = vm.result;
               break;
             }
           case 89 /* CALL */:
@@ -899,12 +949,15 @@ export function interpret(vm: Vm): void {
             }
           case 95 /* ITERATE */:
             frame.ip = ip;
-            vm.chargeBytes(48);
+            vm.chargeBytes(ITERATOR_BYTES);
+            if (typeof registers[sp - 1] === 'string') vm.chargeRead((registers[sp - 1] as string).length);
             registers[sp - 1] = iteratorOf(vm, registers[sp - 1] as Value);
             break;
           case 96 /* FOR_IN */:
             frame.ip = ip;
-            registers[sp - 1] = keysOf(vm, registers[sp - 1] as Value);
+            if (!isLong(registers[sp - 1] as Value)) registers[sp - 1] = keysOf(vm, registers[sp - 1] as Value);
+            else if (operate(vm, frame, ip, sp - 1, slow.FOR_IN, registers[sp - 1] as Value)) continue reload;
+            else registers[sp - 1] = vm.result;
             break;
           case 97 /* NEXT */:
             {
@@ -925,7 +978,9 @@ export function interpret(vm: Vm): void {
           case 99 /* REST_ELEMENTS */:
             {
               const rest = vm.newArray([]);
-              appendAll(vm, rest, registers[sp - 1 - code[ip++]] as IteratorObject);
+              const iterator = registers[sp - 1 - code[ip++]] as IteratorObject;
+              if (!isLongWalk(iterator)) appendAll(vm, rest, iterator);
+              else if (operate(vm, frame, ip, sp, slow.APPEND_ALL, rest, iterator)) continue reload;
               registers[sp++] = rest;
               break;
             }
@@ -940,7 +995,8 @@ export function interpret(vm: Vm): void {
                 continue reload;
               }
               vm.frames.pop();
-              const below = vm.frames[vm.frames.length - 1];
+              const { frames } = vm;
+              const below = frames.length > 0 ? frames[frames.length - 1] : null;
               if (below instanceof Frame) below.registers[below.sp++] = value;
               else vm.deliver(value);
               continue reload;
@@ -1029,13 +1085,23 @@ function deadZoneError(vm: Vm, frame: Frame, ip: number, name: unknown): Error {
   return vm.error('ReferenceError', `Cannot access '${name}' before initialization`);
 }
 
+function longestPart(registers: readonly Register[], from: number, count: number): number {
+  let longest = 0;
+  for (let at = from; at < from + count; at++) longest = Math.max(longest, (registers[at] as string).length);
+  return longest;
+}
+
 function closure(vm: Vm, frame: Frame, code: Vm['program']['functions'][number], name: string | null): FunctionObject {
   const { captures } = code;
-  vm.chargeBytes(48 + captures.length * 8);
-  const cells: Cell[] = [];
+  if (captures.length === 0) {
+    vm.chargeBytes(FUNCTION_BYTES);
+    return new FunctionObject(code, NO_CELLS, name);
+  }
+  vm.chargeBytes(FUNCTION_BYTES + CAPTURES_BYTES + captures.length * 8);
+  const cells: Cell[] = new Array(captures.length);
   for (let at = 0; at < captures.length; at++) {
     const source = captures[at];
-    cells.push(source >= 0 ? (frame.registers[source] as Cell) : frame.cells[~source]);
+    cells[at] = source >= 0 ? (frame.registers[source] as Cell) : frame.cells[~source];
   }
   return new FunctionObject(code, cells, name);
 }
@@ -1044,20 +1110,43 @@ function appendAll(vm: Vm, array: ArrayObject, iterator: IteratorObject): void {
   for (;;) {
     const value = vm.next(iterator);
     if (value === DONE) return;
-    vm.chargeBytes(8);
+    vm.chargeBytes(array.elements.length === 0 ? ELEMENT_BYTES + FIRST_ELEMENT_BYTES : ELEMENT_BYTES);
     array.elements.push(value);
   }
 }
 
-/** `{ ...source }`: own enumerable properties; null, undefined, numbers and booleans have none. */
-function copyOwn(vm: Vm, target: PlainObject, source: Value): void {
-  if (source === undefined || source === null) return;
-  for (const key of vm.ownKeys(source)) defineOwn(vm, target, key, getProperty(vm, source, key));
+/** `{ ...source }`: own enumerable properties; null, undefined, numbers and booleans have none. True when frames were pushed. */
+function copyOwn(vm: Vm, frame: Frame, ip: number, sp: number, target: PlainObject, source: Value): boolean {
+  if (source === undefined || source === null) return false;
+  if (isLong(source)) return operate(vm, frame, ip, sp, slow.COPY_PROPERTIES, target, source);
+  const keys = vm.ownKeys(source);
+  if (keys.length > LONG_LIST) return operate(vm, frame, ip, sp, slow.COPY_PROPERTIES, target, source, vm.newArray(keys));
+  if (source instanceof PlainObject) copyPlain(vm, target, source.props, keys);
+  else for (const key of keys) defineOwn(vm, target, key, getProperty(vm, source, key));
+  return false;
 }
 
-function restOf(vm: Vm, source: Value, taken: readonly string[]): PlainObject {
+/** Much used, for `{ ...record, changed: 1 }`. */
+function copyPlain(vm: Vm, target: PlainObject, from: Properties, keys: readonly string[]): void {
+  const { props } = target;
+  target.added += keys.length;
+  vm.charge(keys.length * NEW_KEY);
+  for (const key of keys) {
+    if (!(key in props)) chargeKeyBytes(vm, props, key);
+    props[key] = from[key];
+  }
+}
+
+/** The rest of a destructured object: true when frames were pushed, else it is `vm.result`. */
+function restOf(vm: Vm, frame: Frame, ip: number, sp: number, source: Value, taken: readonly string[]): boolean {
   const rest = vm.newObject();
   const skip = new Set(taken);
-  for (const key of vm.ownKeys(source)) if (!skip.has(key)) defineOwn(vm, rest, key, getProperty(vm, source, key));
-  return rest;
+  const keys = isLong(source) ? undefined : vm.ownKeys(source);
+  if (keys === undefined || keys.length > LONG_LIST) {
+    const skipped = vm.newArray([...skip]);
+    return operate(vm, frame, ip, sp, slow.COPY_PROPERTIES, rest, source, keys && vm.newArray(keys), skipped);
+  }
+  for (const key of keys) if (!skip.has(key)) defineOwn(vm, rest, key, getProperty(vm, source, key));
+  vm.result = rest;
+  return false;
 }

@@ -26,7 +26,7 @@ function build(vm: Vm, data: ErrorData, depth: number): ErrorObject {
   if (data.cause && depth < MAX_CAUSES) error.hidden.cause = build(vm, data.cause, depth + 1);
   const props = newProperties();
   if (data.code !== undefined) props.code = String(data.code);
-  if (data.data !== undefined) props.data = fromHost(asJson(data.data));
+  if (data.data !== undefined) props.data = fromHost(asJson(data.data), vm);
   if (data.attempts !== undefined) props.attempts = Number(data.attempts);
   for (const _key in props) {
     error.props = props;

@@ -43,6 +43,8 @@ export class Frame {
 export class NativeFrame {
   /** What it has collected so far (see `Machine.hold`): the locals of a generator cannot be walked. */
   readonly held: (readonly Value[])[] = [];
+  /** What it goes on with after a pause: it is on top of the stack only while it pauses. */
+  sent: Value = undefined;
   constructor(
     readonly steps: Steps<Value>,
     readonly receiver: Value,

@@ -2,7 +2,10 @@
 
 import { DONE, type Machine } from './native.js';
 import { hasOwn, typeNameOf } from './properties.js';
-import { ArrayObject, CollectionObject, IteratorObject, MapObject, type Value } from './values.js';
+import { ArrayObject, CollectionObject, HeapObject, IteratorObject, MapObject, type Value } from './values.js';
+
+/** V8 shares the strings of one Latin character; the others are made. */
+const CHARACTER_BYTES = 24;
 
 export function iteratorOf(vm: Machine, value: Value): IteratorObject {
   if (value instanceof ArrayObject || typeof value === 'string') return new IteratorObject(value, 'values');
@@ -15,8 +18,11 @@ export function iteratorOf(vm: Machine, value: Value): IteratorObject {
 /** The keys of `for…in`: own enumerable ones; those that are deleted before their turn are skipped. */
 export function keysOf(vm: Machine, value: Value): IteratorObject {
   if (value === undefined || value === null) return new IteratorObject(null, 'values');
-  const keys = vm.newArray(vm.ownKeys(value));
-  return new IteratorObject(keys, 'values', typeof value === 'object' ? value : null);
+  return keysIterator(value, vm.newArray(vm.ownKeys(value)));
+}
+
+export function keysIterator(value: Value, keys: ArrayObject): IteratorObject {
+  return new IteratorObject(keys, 'values', value instanceof HeapObject ? value : null);
 }
 
 export function nextOf(vm: Machine, iterator: IteratorObject): Value | typeof DONE {
@@ -36,6 +42,7 @@ export function nextOf(vm: Machine, iterator: IteratorObject): Value | typeof DO
       // A lone surrogate is one unit and stays itself.
       const unit = code > 0xffff ? text : target[iterator.position];
       iterator.position += unit.length;
+      if (code > 0xff) vm.chargeBytes(CHARACTER_BYTES);
       return unit;
     }
   } else if (target !== null) {

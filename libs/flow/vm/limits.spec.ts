@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { begin, CONTEXT, errorOf, HOST, outputOf } from '../../../test/support/flow-driver.js';
+import { begin, CONTEXT, errorOf, HOST, outputOf, resume } from '../../../test/support/flow-driver.js';
 import { compile, startRun } from '../index.js';
 
 const SMALL = { fuelPerTurn: 300_000, heapBytes: 4 * 1024 * 1024 };
@@ -85,7 +85,77 @@ describe('heap', () => {
   });
 });
 
+describe('a string that grows', () => {
+  it('costs what is added: a CSV of a megabyte takes a small part of the default fuel', () => {
+    const source = 'let csv = ""; for (let i = 0; i < 25_000; i++) csv += i + ",a name,another name,1234.50\\n"; return csv.length';
+    expect(outputOf(source, { limits: { fuelPerTurn: 20_000_000 } })).toBeGreaterThan(750_000);
+  });
+
+  it('costs the same with a template', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source of a flow.
+    const source = 'let csv = ""; for (let i = 0; i < 20_000; i++) csv = `${csv}${i},a name,another name,1234.50\\n`; return csv.length';
+    expect(outputOf(source, { limits: { fuelPerTurn: 20_000_000 } })).toBeGreaterThan(600_000);
+  });
+
+  it.each(['s.charCodeAt(0)', 's[0]', 's.slice(1, 2)', 's < t', 'for (const c of s) break'])(
+    'costs all of it when every step is read by %s',
+    (read) => {
+      const source = `let s = 'x'.repeat(1e6); const t = 'x'.repeat(1e6); for (let i = 0; i < 100; i++) { s += 'y'; ${read} }`;
+      expect(errorOf(source, { limits: { fuelPerTurn: (100 * 1e6) / 16 } }).code).toBe('FLOW_LIMIT_FUEL');
+    },
+  );
+});
+
+describe('sizes that are refused', () => {
+  it('are the properties of one object, unless enough of them are deleted', () => {
+    const grow = 'const o = {}; for (let i = 0; i < 150_000; i++) { o["k" + i] = 1; if (deletes) delete o["k" + (i - 10)] }';
+    expect(outputOf(`const deletes = false; try { ${grow} } catch (e) { return [e.name, e.message] }`)).toEqual([
+      'RangeError',
+      'An object can have 100000 properties in Flow. Use a Map for more.',
+    ]);
+    expect(outputOf(`const deletes = true; ${grow} return Object.keys(o).length`)).toBe(10);
+  });
+
+  it('are combining characters in a row, in normalize()', () => {
+    expect(outputOf('return ("a" + "\\u0301".repeat(2000)).normalize("NFD").length')).toBe(2_001);
+    expect(errorOf('return ("a" + "\\u0301".repeat(2001)).normalize("NFD")')).toMatchObject({ name: 'RangeError' });
+  });
+});
+
+describe('the end of a turn', () => {
+  it('writes a large snapshot in slices, and the same as at once', () => {
+    const program = compile('const l = []; for (let i = 0; i < 2000; i++) l.push([i, l]); await Timer.sleep(1); return l.length');
+    const texts = [200_000, 1_000].map((fuelPerSlice) => {
+      const run = startRun(program, { context: CONTEXT, limits: { fuelPerSlice } });
+      while (run.turn([], HOST).status === 'yielded');
+      return run.snapshot();
+    });
+    expect(texts[1]).toBe(texts[0]);
+  });
+
+  it('keeps long arrays inside long arrays, and their holes', () => {
+    const program = compile(`
+      const inner = (n) => { const a = Array(1_500); a[n] = n; a[1_400] = n; return a };
+      const l = []; for (let i = 0; i < 1_201; i++) l.push(i % 400 === 199 || i === 1_200 ? inner(i) : i);
+      await Timer.sleep(1);
+      return [l.length, l[199].length, 5 in l[199], l[199][199], l[599][1_400], l[999][999], l[1_198], l[1_200][1_200]]`);
+    const run = startRun(program, { context: CONTEXT, limits: { fuelPerSlice: 1_000 } });
+    while (run.turn([], HOST).status === 'yielded');
+    const { result } = resume(program, run.snapshot(), [{ kind: 'timer', id: 1 }]);
+    expect(result).toMatchObject({ output: JSON.stringify([1_201, 1_500, false, 199, 599, 999, 1_198, 1_200]) });
+  });
+});
+
 describe('the other limits', () => {
+  it('end calls that are nested deeper than the setting, and name it', () => {
+    const source = 'const depth = (n) => (n === 0 ? 0 : 1 + depth(n - 1)); return depth(Inputs)';
+    expect(outputOf(source, { inputs: 90, limits: { callDepth: 100 } })).toBe(90);
+    expect(outputOf(source, { inputs: 20_000, limits: { callDepth: 30_000 } })).toBe(20_000);
+    expect(errorOf(source, { inputs: 110, limits: { callDepth: 100 } }).message).toBe(
+      'The run used more than 100 calls inside one another. Check that the recursion ends, write it as a loop, or raise limits.callDepth.',
+    );
+  });
+
   it.each([
     ['function f() { return f() } f()', 'FLOW_LIMIT_CALL_DEPTH'],
     ['function f() { try { return f() } catch { return f() } finally { f() } } f()', 'FLOW_LIMIT_CALL_DEPTH'],

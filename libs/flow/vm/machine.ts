@@ -5,18 +5,27 @@ import type { Effect, FlowHost } from '../turn.js';
 import { CoercionMemo, integerOf, toPrimitive, toPrimitiveSteps } from './coerce.js';
 import { FlowThrow } from './exceptions.js';
 import { iteratorOf, nextOf } from './iterate.js';
+import {
+  ARRAY_BYTES,
+  COLLECTION_BYTES,
+  DATE_BYTES,
+  ELEMENT_BYTES,
+  ERROR_BYTES,
+  ITERATOR_BYTES,
+  PLAIN_BYTES,
+  PROMISE_BYTES,
+  TRACE_BYTES,
+} from './memory.js';
 import { Meter } from './meter.js';
 import type { DONE, LogLevel, Machine, Primitive, PrimitiveHint, Steps } from './native.js';
 import {
   defineOwn,
   deleteProperty,
-  ELEMENT_BYTES,
   getProperty,
   hasOwn,
   hasProperty,
   LONGEST_HASHED,
   ownKeys,
-  PROPERTY_BYTES,
   setProperty,
   setPropertySteps,
 } from './properties.js';
@@ -37,8 +46,10 @@ import {
   type Value,
 } from './values.js';
 
-const OBJECT_BYTES = 48;
 const MAX_STRING = 2 ** 29 - 24;
+/** V8 copies shorter strings when it joins them. */
+export const LONG_JOINED = 1_024;
+const JOINED_BYTES = 32;
 const EFFECT_BYTES = 200;
 /** The cost of a key that V8 may have to compare with every other key. */
 const COLLIDING_KEY = 200_000;
@@ -63,45 +74,68 @@ export abstract class NativeMachine extends Meter implements Machine {
     this.chargeBytes(16 + length);
     this.charge(length >> 8);
   }
+  /** The length of the latest long string that was made by `+` and not read since; V8 has not copied its characters yet. */
+  private joinedLength = -1;
+  /**
+   * Charges `left + right` by their lengths. V8 joins long strings without copying them. A string that grows step by step therefore costs what
+   * is added, until it is read: that copies it, and the next step is charged in full. Its bytes always are, since whoever keeps
+   * every step and reads them all has them all.
+   */
+  chargeJoined(left: number, right: number): void {
+    const length = left + right;
+    if (length < LONG_JOINED) return this.chargeBytes(16 + length);
+    if (length > MAX_STRING) throw this.error('RangeError', 'Invalid string length');
+    const added = left === this.joinedLength ? right : right === this.joinedLength ? left : -1;
+    this.joinedLength = length;
+    if (added < 0) return this.chargeString(length);
+    this.fuel -= 2 + (added >> 4) + (length >> 10);
+    this.allocate(JOINED_BYTES + length);
+  }
+  /** Charges the copy that reading a single place of a long string makes, if it was just joined. */
+  chargeRead(length: number): void {
+    if (length !== this.joinedLength) return;
+    this.joinedLength = -1;
+    this.charge(length >> 4);
+  }
   newPromise(): PromiseObject {
-    this.chargeBytes(OBJECT_BYTES * 2);
+    this.chargeBytes(PROMISE_BYTES);
     return new PromiseObject();
   }
   newArray(elements: Value[]): ArrayObject {
-    this.chargeBytes(OBJECT_BYTES + elements.length * ELEMENT_BYTES);
+    this.chargeBytes(ARRAY_BYTES + elements.length * ELEMENT_BYTES);
     return new ArrayObject(elements);
   }
   chargeElements(count: number): void {
     this.chargeBytes(count * ELEMENT_BYTES);
   }
+  /** The caller has charged the properties (see `chargeKeyBytes`), or there are few of them. */
   newObject(props: Properties = newProperties()): PlainObject {
-    let count = 0;
-    for (const _key in props) count++;
-    this.chargeBytes(OBJECT_BYTES + count * PROPERTY_BYTES);
+    this.chargeBytes(PLAIN_BYTES);
     return new PlainObject(props);
   }
   newMap(): MapObject {
-    this.chargeBytes(OBJECT_BYTES * 4);
+    this.chargeBytes(COLLECTION_BYTES);
     return new MapObject();
   }
   newSet(): SetObject {
-    this.chargeBytes(OBJECT_BYTES * 4);
+    this.chargeBytes(COLLECTION_BYTES);
     return new SetObject();
   }
   newDate(time: number): DateObject {
-    this.chargeBytes(OBJECT_BYTES);
+    this.chargeBytes(DATE_BYTES);
     return new DateObject(time);
   }
   newIterator(target: ArrayObject | MapObject | SetObject | string, mode: 'keys' | 'values' | 'entries'): IteratorObject {
-    this.chargeBytes(OBJECT_BYTES);
+    this.chargeBytes(ITERATOR_BYTES);
     return new IteratorObject(target, mode);
   }
   newError(kind: ErrorKind, message?: string, options?: { cause: Value }): ErrorObject {
     const hidden = newProperties();
     if (message !== undefined) hidden.message = message;
     if (options) hidden.cause = options.cause;
-    this.chargeBytes(OBJECT_BYTES * 4 + (message?.length ?? 0));
-    return new ErrorObject(kind, hidden, this.trace());
+    const trace = this.trace();
+    this.chargeBytes(ERROR_BYTES + trace.length * TRACE_BYTES + (message?.length ?? 0));
+    return new ErrorObject(kind, hidden, trace);
   }
   error(kind: ErrorKind, message: string): Error {
     return new FlowThrow(this.newError(kind, message));
@@ -161,6 +195,7 @@ export abstract class NativeMachine extends Meter implements Machine {
   }
   toPropertyKey(value: Value): string {
     const key = this.toString(value);
+    this.chargeRead(key.length);
     if (key.length > LONGEST_HASHED) this.chargeKey();
     return key;
   }

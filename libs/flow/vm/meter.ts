@@ -22,8 +22,8 @@ export abstract class Meter {
     this.heapCeiling = limits.heapBytes;
   }
 
-  /** What the run can still reach, in bytes as the VM counts them. */
-  protected abstract reachableBytes(): number;
+  /** Measures what the run can still reach: undefined while the slice ends before the measurement does. */
+  protected abstract measureReachable(): number | undefined;
 
   charge(units: number): void {
     this.fuel -= units;
@@ -39,10 +39,20 @@ export abstract class Meter {
     return this.fuel < this.fuelFloor;
   }
 
+  /** Whether the slice is used up: a stepped native then yields PAUSE. */
+  get isDue(): boolean {
+    return this.fuel < this.fuelFloor;
+  }
+
   // Allocating takes time too, so bytes also cost fuel; the next checkpoint notices.
   chargeBytes(bytes: number): void {
-    this.heapBytes += bytes;
     this.fuel -= bytes >> 5;
+    this.allocate(bytes);
+  }
+
+  /** Only the bytes. */
+  protected allocate(bytes: number): void {
+    this.heapBytes += bytes;
     if (this.heapBytes > this.heapCeiling) this.heapFull();
   }
 
@@ -57,16 +67,21 @@ export abstract class Meter {
     this.fuelFloor = Number.POSITIVE_INFINITY;
   }
 
+  // Nothing of the run moves while it is measured, so the walk may take as many slices as it needs.
   private measure(): void {
     this.mustMeasure = false;
     this.fuelFloor = this.sliceFloor;
+    const reachable = this.measureReachable();
+    if (reachable === undefined) {
+      this.mustMeasure = true;
+      return;
+    }
     // What was charged is an upper bound too: the smaller one is more exact.
-    this.heapBytes = Math.min(this.heapBytes, this.reachableBytes());
+    this.heapBytes = Math.min(this.heapBytes, reachable);
     const { heapBytes } = this.limits;
     if (this.heapBytes > heapBytes) throw this.limit('FLOW_LIMIT_HEAP', `${heapBytes} bytes of heap`);
     // At least an eighth of the limit is allocated between two measurements, so that measuring stays cheap.
     this.heapCeiling = Math.max(heapBytes, this.heapBytes + (heapBytes >> 3));
-    this.charge(this.heapBytes >> 8);
   }
 
   /** The run is over, perhaps at a limit: describing its end must not reach one again. */
@@ -78,8 +93,8 @@ export abstract class Meter {
 
   startSlice(fuel: number): void {
     const floor = Math.max(0, this.fuel - fuel);
-    if (this.mustMeasure) this.sliceFloor = floor;
-    else this.fuelFloor = floor;
+    this.sliceFloor = floor;
+    this.fuelFloor = this.mustMeasure ? Number.POSITIVE_INFINITY : floor;
   }
 
   limit(code: RunErrorCode, what: string): LimitReached {

@@ -19,6 +19,10 @@
 //   `const text = yield* vm.toStringSteps(v)` (and similar) are the coercions to use there. No stepped native is ever on the
 //   stack at a snapshot: only async functions wait, and each has its own stack, so generators need not be stored.
 //
+//   What may take long is stepped too: `if (vm.isDue) yield PAUSE` in its loop ends the slice there and goes on in the next one.
+//   A generator and its frame cost more than most calls. What is called often has a `call` besides, which returns LONG for more
+//   than about a thousand elements.
+//
 // FUEL and BYTES: every native declares `cost`, charged before it runs: a number, or a function of receiver and args
 //   (say `(r) => elementsOf(r)`) when the work grows with them; about one unit per element or per 16 characters touched.
 //   In loops whose length is only known inside, call `vm.charge(units)`. New strings longer than a few characters and new
@@ -52,10 +56,10 @@ import {
   type Value,
 } from './values.js';
 
-export type NativeCall = (vm: Machine, receiver: Value, args: readonly Value[]) => Value;
+export type NativeCall = (vm: Machine, receiver: Value, args: readonly Value[]) => Value | typeof LONG;
 export type NativeSteps = (vm: Machine, receiver: Value, args: readonly Value[]) => Steps<Value>;
 /** A computation that may request function calls from the machine. */
-export type Steps<T> = Generator<CallRequest, T, Value>;
+export type Steps<T> = Generator<CallRequest | typeof PAUSE, T, Value>;
 export type NativeCost = number | ((receiver: Value, args: readonly Value[]) => number);
 
 export interface NativeDefinition {
@@ -66,10 +70,10 @@ export interface NativeDefinition {
   /** The value of `fn.length`. */
   readonly length: number;
   readonly cost: NativeCost;
-  /** One of `call` and `steps`, or both (see above); a constructor that must not be called without `new` has neither. */
+  /** One of `call` and `steps`, or both (see above and `LONG`); a constructor that must not be called without `new` has neither. */
   readonly call?: NativeCall;
   readonly steps?: NativeSteps;
-  /** `new F(…)`: one of these, or the function is not a constructor. The receiver is `undefined`. */
+  /** `new F(…)`: one of these or both, or the function is not a constructor. The receiver is `undefined`. */
   readonly construct?: NativeCall;
   readonly constructSteps?: NativeSteps;
   /** `x instanceof F`; absent means the right side is refused with a TypeError. */
@@ -144,6 +148,12 @@ export function call(fn: Value, ...args: Value[]): CallRequest {
   return { fn, args };
 }
 
+/** `if (vm.isDue) yield PAUSE`: lets other runs go on where a stepped native has used up its slice. */
+export const PAUSE: unique symbol = Symbol('pause');
+
+/** Returned by a `call` or `construct` that has done nothing yet, because it may take longer than a slice: the steps do it instead. */
+export const LONG: unique symbol = Symbol('long');
+
 /** Returned by `Machine.next` when an iterator is exhausted; never a flow value. */
 export const DONE: unique symbol = Symbol('done');
 
@@ -156,10 +166,16 @@ export interface Machine {
   // Limits ------------------------------------------------------------------------------------------------------------
   /** Charges fuel; call it before the work. */
   charge(units: number): void;
+  /** The slice is used up: a stepped native yields PAUSE before it goes on. */
+  readonly isDue: boolean;
   /** Charges heap bytes; call it before the allocation. */
   chargeBytes(bytes: number): void;
   /** Charges the fuel of looking up a key that is too long for V8 to hash well. */
   chargeKey(): void;
+  /** Charges `left + right` by their lengths. */
+  chargeJoined(left: number, right: number): void;
+  /** Charges what reading one place of a string of this length may copy: see `chargeJoined`. */
+  chargeRead(length: number): void;
   /** Charges the bytes and the fuel of a new string of this many UTF-16 units; a length no string may have is a RangeError. */
   chargeString(length: number): void;
 

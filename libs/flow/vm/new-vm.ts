@@ -20,7 +20,7 @@ export interface RunOptions {
 export function newVm(program: Program, options: RunOptions): Vm {
   const context = fromHost({ ...options.context, tags: [...options.context.tags] }) as PlainObject;
   // It is passed in again at every restore: a change would be lost.
-  context.frozen = true;
-  (context.props.tags as ArrayObject).frozen = true;
+  context.freeze();
+  (context.props.tags as ArrayObject).freeze();
   return new Vm(program, { ...DEFAULT_LIMITS, ...options.limits }, context, new DurableCalls(options.allow ?? {}));
 }

@@ -1,7 +1,10 @@
 // The slow paths of the operators: natives that the dispatch loop falls back to when an operand is not a plain number or string.
 
-import { type Machine, type NativeDefinition, type Primitive, shortName } from './native.js';
-import { HeapObject, NativeFunction, type Value } from './values.js';
+import { keysIterator } from './iterate.js';
+import { ELEMENT_BYTES } from './memory.js';
+import { DONE, type Machine, type NativeDefinition, PAUSE, type Primitive, shortName } from './native.js';
+import { ownKeysSteps } from './properties.js';
+import { ArrayObject, HeapObject, type IteratorObject, NativeFunction, type Value } from './values.js';
 
 type Numeric = (a: number, b: number) => number;
 
@@ -33,14 +36,19 @@ function relation(name: string, apply: (a: never, b: never) => boolean): NativeD
 
 /** Strings are compared character by character, and converted to a number from end to end: long ones cost fuel. */
 export function chargeComparison(vm: Machine, a: unknown, b: unknown): void {
-  if (typeof a === 'string' && typeof b === 'string') vm.charge(Math.min(a.length, b.length) >> 7);
-  else if (typeof a === 'string') vm.charge(a.length >> 3);
+  if (typeof a === 'string' && typeof b === 'string') {
+    vm.chargeRead(a.length);
+    vm.chargeRead(b.length);
+    vm.charge(Math.min(a.length, b.length) >> 7);
+  } else if (typeof a === 'string') vm.charge(a.length >> 3);
   else if (typeof b === 'string') vm.charge(b.length >> 3);
 }
 
 /** The same for `===`, which compares only strings of equal length. */
 export function chargeSame(vm: Machine, a: string, b: unknown): void {
-  if (typeof b === 'string' && a.length === b.length) vm.charge(a.length >> 7);
+  if (typeof b !== 'string' || a.length !== b.length) return;
+  vm.chargeRead(a.length);
+  vm.charge(a.length >> 7);
 }
 
 function unary(name: string, apply: (vm: Machine, value: Value) => Value): NativeDefinition {
@@ -56,7 +64,7 @@ export const ADD: NativeDefinition = {
     const b = vm.toPrimitive(right, 'default');
     if (typeof a !== 'string' && typeof b !== 'string') return Number(a) + Number(b);
     const [x, y] = [String(a), String(b)];
-    vm.chargeString(x.length + y.length);
+    vm.chargeJoined(x.length, y.length);
     return x + y;
   },
 };
@@ -163,6 +171,52 @@ export const DELETE_INDEX: NativeDefinition = {
   call(vm, _receiver, [object, key]) {
     if (object === undefined || object === null) throw vm.error('TypeError', `Cannot convert ${object} to an object`);
     return vm.deleteProperty(object, vm.toPropertyKey(key));
+  },
+};
+
+// Instructions over more than a slice can take; the dispatch loop does them itself when they are short --------------------
+
+/** `[...iterable]` and the rest of a destructured array: appends what the iterator still has. */
+export const APPEND_ALL: NativeDefinition = {
+  name: 'operator ...',
+  length: 2,
+  cost: 2,
+  *steps(vm, _receiver, [target, iterator]) {
+    const { elements } = target as ArrayObject;
+    for (;;) {
+      const value = vm.next(iterator as IteratorObject);
+      if (value === DONE) return target;
+      vm.chargeBytes(ELEMENT_BYTES);
+      elements.push(value);
+      if (vm.isDue) yield PAUSE;
+    }
+  },
+};
+
+/** `{ ...source }`: the properties with these names, or all of them, except some. */
+export const COPY_PROPERTIES: NativeDefinition = {
+  name: 'operator ...',
+  length: 4,
+  cost: 2,
+  *steps(vm, _receiver, [target, source, names, skipped]) {
+    const keys = names instanceof ArrayObject ? names.elements : yield* ownKeysSteps(vm, source);
+    const skip = new Set(skipped instanceof ArrayObject ? skipped.elements : []);
+    for (const key of keys as readonly string[]) {
+      vm.charge(2);
+      if (!skip.has(key)) vm.defineProperty(target as HeapObject, key, vm.getProperty(source, key));
+      if (vm.isDue) yield PAUSE;
+    }
+    return target;
+  },
+};
+
+/** `for…in` over a long array or string. */
+export const FOR_IN: NativeDefinition = {
+  name: 'operator for…in',
+  length: 1,
+  cost: 2,
+  *steps(vm, _receiver, [value]) {
+    return keysIterator(value, vm.newArray(yield* ownKeysSteps(vm, value)));
   },
 };
 

@@ -1,6 +1,8 @@
 // Payloads, the values that enter and leave a run as JSON text: strict on the way out, exact on the way in.
 
+import { ARRAY_BYTES, ELEMENT_BYTES, FIRST_ELEMENT_BYTES, PLAIN_BYTES, PROPERTY_BYTES } from './memory.js';
 import type { Machine } from './native.js';
+import { keepSparse } from './properties.js';
 import {
   ArrayObject,
   DateObject,
@@ -62,7 +64,7 @@ class Writer {
   }
 
   write(value: Value, depth: number): string {
-    this.vm.charge(1);
+    this.vm.charge(4);
     if (typeof value === 'string') return this.string(value);
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw this.refuse(String(value));
@@ -143,25 +145,32 @@ export function readPayload(vm: Machine, text: string | undefined): Value {
   if (text === undefined) return undefined;
   vm.charge(text.length >> 4);
   vm.chargeBytes(text.length * 2);
-  return fromHost(JSON.parse(text));
+  return fromHost(JSON.parse(text), vm);
 }
 
 type HostJson = null | boolean | number | string | HostJson[] | { [key: string]: HostJson };
 
-export function fromHost(root: unknown): Value {
+/** With a machine the values are charged. */
+export function fromHost(root: unknown, vm?: Machine): Value {
   const work: (() => void)[] = [];
   const convert = (host: HostJson): Value => {
     if (typeof host !== 'object' || host === null) return host;
     if (Array.isArray(host)) {
       const elements: Value[] = [];
+      vm?.chargeBytes(ARRAY_BYTES + (host.length > 0 ? FIRST_ELEMENT_BYTES : 0) + host.length * ELEMENT_BYTES);
       work.push(() => {
         for (const each of host) elements.push(convert(each));
       });
       return new ArrayObject(elements);
     }
     const props = newProperties();
+    vm?.chargeBytes(PLAIN_BYTES);
     work.push(() => {
-      for (const key of Object.keys(host)) props[key] = convert(host[key]);
+      for (const key of Object.keys(host)) {
+        keepSparse(props, key);
+        vm?.chargeBytes(PROPERTY_BYTES);
+        props[key] = convert(host[key]);
+      }
     });
     return new PlainObject(props);
   };

@@ -1,7 +1,7 @@
 // Promise, its combinators and its methods.
 
 import { FlowThrow } from './exceptions.js';
-import { type BuiltinFamily, call, DONE, type Machine, methods, type NativeDefinition, native, type Steps } from './native.js';
+import { type BuiltinFamily, call, DONE, LONG, type Machine, methods, type NativeDefinition, native, PAUSE, type Steps } from './native.js';
 import {
   Combinator,
   type CombinatorKind,
@@ -14,6 +14,7 @@ import {
   resolvePromise,
   ThenReaction,
 } from './promise.js';
+import { isLongWalk } from './properties.js';
 import { type ArrayObject, BoundNative, isCallable, type NativeFunction, newProperties, PromiseObject, type Value } from './values.js';
 import type { Vm } from './vm.js';
 
@@ -177,35 +178,59 @@ function requireConstructor(vm: Machine, receiver: Value, method: string): void 
     throw vm.error('TypeError', `Promise.${method} was called without Promise before the dot`);
 }
 
-export function combine(kind: CombinatorKind) {
-  return (machine: Machine, receiver: Value, [iterable]: readonly Value[]): Value => {
-    const vm = machine as Vm;
-    requireConstructor(vm, receiver, kind);
-    const result = vm.newPromise();
-    const combinator = new Combinator(kind, result);
-    try {
-      const iterator = vm.iteratorOf(iterable);
-      for (let index = 0; ; index++) {
-        const value = vm.next(iterator);
-        if (value === DONE) break;
-        vm.chargeBytes(64);
-        combinator.remaining++;
-        if (kind !== 'race') combinator.values[index] = undefined;
-        react(vm, promiseOf(vm, value), new ElementReaction(combinator, index));
+export function combine(kind: CombinatorKind): Pick<NativeDefinition, 'call' | 'steps'> {
+  return {
+    call(machine, receiver, [iterable]) {
+      if (isLongWalk(iterable)) return LONG;
+      const vm = machine as Vm;
+      requireConstructor(vm, receiver, kind);
+      const combinator = new Combinator(kind, vm.newPromise());
+      try {
+        const iterator = vm.iteratorOf(iterable);
+        let index = 0;
+        for (let value = vm.next(iterator); value !== DONE; value = vm.next(iterator)) addElement(vm, combinator, value, index++);
+        releaseElement(vm, combinator);
+      } catch (error) {
+        failCombinator(vm, combinator, error);
       }
-      releaseElement(vm, combinator);
-    } catch (error) {
-      if (!(error instanceof FlowThrow)) throw error;
-      combinator.done = true;
-      rejectPromise(vm, result, error.value);
-    }
-    return result;
+      return combinator.result;
+    },
+    *steps(machine, receiver, [iterable]) {
+      const vm = machine as Vm;
+      requireConstructor(vm, receiver, kind);
+      const combinator = new Combinator(kind, vm.newPromise());
+      try {
+        const iterator = vm.iteratorOf(iterable);
+        let index = 0;
+        for (let value = vm.next(iterator); value !== DONE; value = vm.next(iterator)) {
+          addElement(vm, combinator, value, index++);
+          if (vm.isDue) yield PAUSE;
+        }
+        releaseElement(vm, combinator);
+      } catch (error) {
+        failCombinator(vm, combinator, error);
+      }
+      return combinator.result;
+    },
   };
+}
+
+function addElement(vm: Vm, combinator: Combinator, value: Value, index: number): void {
+  vm.chargeBytes(64);
+  combinator.remaining++;
+  if (combinator.kind !== 'race') combinator.values[index] = undefined;
+  react(vm, promiseOf(vm, value), new ElementReaction(combinator, index));
+}
+
+function failCombinator(vm: Vm, combinator: Combinator, error: unknown): void {
+  if (!(error instanceof FlowThrow)) throw error;
+  combinator.done = true;
+  rejectPromise(vm, combinator.result, error.value);
 }
 
 /** A combinator under its name; `Task.all` and others are the same functions under other names. */
 export function combinatorNative(name: string, kind: CombinatorKind): NativeFunction {
-  return native({ name, length: 1, cost: 8, call: combine(kind) });
+  return native({ name, length: 1, cost: 8, ...combine(kind) });
 }
 
 function* tryCall(machine: Machine, receiver: Value, [callback, ...args]: readonly Value[]): Steps<Value> {

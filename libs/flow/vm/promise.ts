@@ -1,6 +1,7 @@
 // Promises as ECMAScript defines them: their reactions, combinators and jobs, tick for tick.
 
 import type { Frame } from './frame.js';
+import { REACTION_BYTES } from './memory.js';
 import { getProperty } from './properties.js';
 import {
   ArrayObject,
@@ -130,7 +131,7 @@ function settle(vm: Vm, promise: PromiseObject, state: typeof FULFILLED | typeof
 /** PerformPromiseThen. */
 export function react(vm: Vm, promise: PromiseObject, reaction: Reaction): void {
   if (promise.state === PENDING) {
-    vm.chargeBytes(48);
+    vm.chargeBytes(REACTION_BYTES);
     if (promise.reactions) promise.reactions.push(reaction);
     else promise.reactions = [reaction];
   } else {

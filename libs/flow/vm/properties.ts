@@ -1,7 +1,8 @@
 // The one way to read, write, delete and list properties. Every access by key goes through here.
 
+import { ELEMENT_BYTES, FIRST_ELEMENT_BYTES, KEY_BYTES, PROPERTIES_BYTES, PROPERTY_BYTES, SPARSE_KEY_BYTES } from './memory.js';
 import type { Machine, Steps, TypeName } from './native.js';
-import { shortName } from './native.js';
+import { PAUSE, shortName } from './native.js';
 import { registry } from './registry.js';
 import { renderStack } from './trace.js';
 import {
@@ -24,12 +25,20 @@ import {
   type Value,
 } from './values.js';
 
-export const PROPERTY_BYTES = 40;
-export const ELEMENT_BYTES = 8;
-/** The name of an element, which exists only while keys are listed. */
-const KEY_BYTES = 32;
+/** V8 lists the keys of an object in one go, which takes 20 ms for this many. */
+export const MOST_PROPERTIES = 100_000;
+/** Fuel of a new key, which V8 hashes and stores, and of listing one. */
+export const NEW_KEY = 8;
+const LISTED_KEY = 6;
+/** Up to here V8's array of elements is smaller than a hash table. */
+const SMALL_INDEX = 16;
+/** An index this far away makes V8 keep the integer keys of an object in a hash table, even after it was deleted. */
+const FAR_INDEX = 4_294_967_294;
+/** Longer arrays and strings are listed, copied and spread in slices. */
+export const LONG_LIST = 1_000;
 /** The longest string that V8 hashes by its content; longer ones all collide with those of their length (see `chargeKey`). */
 export const LONGEST_HASHED = 16_383;
+export const DIGIT_NINE = 57;
 const MAX_ARRAY_LENGTH = 2 ** 32 - 1;
 
 export function typeNameOf(value: Exclude<Value, undefined | null>): TypeName {
@@ -152,11 +161,11 @@ export function setProperty(vm: Machine, object: Value, key: string, value: Valu
   if (object.frozen) throw vm.error('TypeError', `Cannot assign to '${key}' of a frozen object`);
   if (object instanceof PlainObject) {
     const { props } = object;
-    if (!(key in props)) {
+    if (key in props) props[key] = value;
+    else {
       if (key === '__proto__') throw unsupported(vm, '__proto__');
-      vm.chargeBytes(PROPERTY_BYTES);
+      addProperty(vm, object, key, value);
     }
-    props[key] = value;
     return;
   }
   if (object instanceof ArrayObject) {
@@ -210,10 +219,47 @@ export function defineOwn(vm: Machine, object: HeapObject, key: string, value: V
     const index = arrayIndex(key);
     if (index >= 0) return setElement(vm, object, index, value);
   }
-  object.props ??= newProperties();
   if (key.length > LONGEST_HASHED) vm.chargeKey();
-  if (!(key in object.props)) vm.chargeBytes(PROPERTY_BYTES);
+  if (object.props !== null && key in object.props) object.props[key] = value;
+  else addProperty(vm, object, key, value);
+}
+
+/** Adds a property that the object does not have: what V8 allocates for it is charged here, whoever adds it. */
+export function addProperty(vm: Machine, object: HeapObject, key: string, value: Value): void {
+  if (object.props === null) {
+    vm.chargeBytes(PROPERTIES_BYTES);
+    object.props = newProperties();
+  }
+  if (++object.added > MOST_PROPERTIES) recount(vm, object);
+  vm.charge(NEW_KEY);
+  chargeKeyBytes(vm, object.props, key);
   object.props[key] = value;
+}
+
+function recount(vm: Machine, object: HeapObject): void {
+  vm.charge(MOST_PROPERTIES * LISTED_KEY);
+  object.added = Object.keys(object.props as Properties).length + 1;
+  if (object.added > MOST_PROPERTIES)
+    throw vm.error('RangeError', `An object can have ${MOST_PROPERTIES} properties in Flow. Use a Map for more.`);
+}
+
+/** The bytes of a new key. */
+export function chargeKeyBytes(vm: Machine, props: Properties, key: string): void {
+  const isSparse = key.charCodeAt(0) <= DIGIT_NINE && keepSparse(props, key);
+  vm.chargeBytes(isSparse ? PROPERTY_BYTES + SPARSE_KEY_BYTES : PROPERTY_BYTES);
+}
+
+/**
+ * Before a key is added: V8 would keep integer keys in an array that reaches up to the largest, 12 KB for `{ 1000: 1 }`. Those that
+ * do not follow the key below them make it a hash table instead. True if the key is one of them.
+ */
+export function keepSparse(props: Properties, key: string): boolean {
+  const index = arrayIndex(key);
+  if (index < 0 || index - 1 in props) return false;
+  if (index < SMALL_INDEX || FAR_INDEX in props) return true;
+  props[FAR_INDEX] = undefined;
+  delete props[FAR_INDEX];
+  return true;
 }
 
 export function setElement(vm: Machine, array: ArrayObject, index: number, value: Value): void {
@@ -221,7 +267,7 @@ export function setElement(vm: Machine, array: ArrayObject, index: number, value
   if (array.frozen) throw vm.error('TypeError', `Cannot assign to '${index}' of a frozen array`);
   const growth = index + 1 - elements.length;
   if (growth > 0) {
-    vm.chargeBytes(growth * ELEMENT_BYTES);
+    vm.chargeBytes(growth * ELEMENT_BYTES + (elements.length === 0 ? FIRST_ELEMENT_BYTES : 0));
     // Holes are cheap to create for the flow but not for the host: they cost as much as elements.
     if (growth > 1) vm.charge(growth >> 4);
   }
@@ -311,17 +357,58 @@ export function hasProperty(vm: Machine, object: HeapObject, key: string): boole
 export function ownKeys(vm: Machine, object: Value): string[] {
   if (object === undefined || object === null) throw vm.error('TypeError', `Cannot convert ${object} to an object`);
   if (typeof object === 'string') {
-    vm.charge(object.length);
-    vm.chargeBytes(object.length * KEY_BYTES);
+    chargeIndices(vm, object.length);
     return Object.keys(object);
   }
   if (!(object instanceof HeapObject)) return [];
-  const named = object.props === null ? [] : Object.keys(object.props);
+  const named = namesOf(vm, object);
   if (object instanceof ArrayObject) {
-    vm.charge(object.elements.length);
-    vm.chargeBytes(object.elements.length * KEY_BYTES);
-    return [...Object.keys(object.elements), ...named];
+    chargeIndices(vm, object.elements.length);
+    return named.length === 0 ? Object.keys(object.elements) : Object.keys(object.elements).concat(named);
   }
-  vm.charge(named.length);
   return named;
+}
+
+/** The same in slices, for an array or a string that is long. */
+export function* ownKeysSteps(vm: Machine, object: Value): Steps<string[]> {
+  if (!isLong(object)) return ownKeys(vm, object);
+  const list = object instanceof ArrayObject ? object.elements : (object as string);
+  const { length } = list;
+  const keys: string[] = [];
+  vm.hold(keys);
+  for (let at = 0; at < length; at++) {
+    if (at % LONG_LIST === 0) {
+      if (vm.isDue) yield PAUSE;
+      chargeIndices(vm, Math.min(LONG_LIST, length - at));
+    }
+    if (typeof list === 'string' || at in list) keys.push(String(at));
+  }
+  return object instanceof HeapObject ? keys.concat(namesOf(vm, object)) : keys;
+}
+
+export function isLong(value: Value): value is string | ArrayObject {
+  if (typeof value === 'string') return value.length > LONG_LIST;
+  return value instanceof ArrayObject && value.elements.length > LONG_LIST;
+}
+
+/** Whether walking an iterable takes longer than `LONG_LIST` steps. */
+export function isLongWalk(value: Value): boolean {
+  if (value instanceof IteratorObject) return isLongWalk(value.target);
+  return value instanceof CollectionObject ? value.keys.length > LONG_LIST : isLong(value);
+}
+
+function chargeIndices(vm: Machine, count: number): void {
+  vm.charge(count * LISTED_KEY);
+  vm.chargeBytes(count * KEY_BYTES);
+}
+
+// How many there are is known only when they have been listed; `MOST_PROPERTIES` bounds that.
+function namesOf(vm: Machine, { props }: HeapObject): string[] {
+  if (props === null) return [];
+  const names = Object.keys(props);
+  if (names.length === 0) return names;
+  vm.charge(names.length * LISTED_KEY);
+  // Integers come first, and only they are made into strings here.
+  if (arrayIndex(names[0]) >= 0) vm.chargeBytes(names.length * KEY_BYTES);
+  return names;
 }

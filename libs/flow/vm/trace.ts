@@ -33,6 +33,14 @@ export function traceLines(program: Program, trace: readonly number[]): TraceLin
   return lines;
 }
 
+/** Fuel of rendering twenty lines. */
+const STACK_WORK = 200;
+const LONGEST_NAME = 100;
+
+function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+}
+
 /** The value of `error.stack`. */
 export function renderStack(vm: Machine, error: ErrorObject): string {
   if (error.stack !== null) return error.stack;
@@ -40,6 +48,10 @@ export function renderStack(vm: Machine, error: ErrorObject): string {
   const name = error.props?.name ?? error.errorKind;
   const message = error.hidden.message ?? error.props?.message;
   const head = typeof message === 'string' && message !== '' ? `${name}: ${message}` : String(name);
-  const body = traceLines(program, error.trace).map(({ fn, line, column }) => `\n    at ${fn} (${program.file}:${line}:${column})`);
+  vm.charge(STACK_WORK);
+  const body = traceLines(program, error.trace).map(
+    ({ fn, line, column }) => `\n    at ${shortened(fn)} (${program.file}:${line}:${column})`,
+  );
+  vm.chargeString(head.length + body.reduce((sum, line) => sum + line.length, 0));
   return head + body.join('');
 }

@@ -23,7 +23,14 @@ export function newProperties(): Properties {
 /** Anything with identity. `props` are the own enumerable properties (null until the first one is set). */
 export abstract class HeapObject {
   props: Properties | null = null;
-  frozen = false;
+  /** At least as many as there are properties that were not written by an object literal (see `addProperty`); -1 when it is frozen. */
+  added = 0;
+  get frozen(): boolean {
+    return this.added < 0;
+  }
+  freeze(): void {
+    this.added = -1;
+  }
 }
 
 /** `{}`: the only class whose `props` are never null. */

@@ -7,9 +7,10 @@ import { interpret } from './dispatch.js';
 import type { DurableCalls } from './durable-calls.js';
 import { FlowThrow, LimitReached, NeedsCoercion } from './exceptions.js';
 import { type AnyFrame, Frame, NativeFrame, newRegisters, SettleFrame } from './frame.js';
-import { measureHeap } from './heap.js';
+import { beginMeasurement, type Measurement } from './heap.js';
 import { NativeMachine } from './machine.js';
-import type { CallRequest, NativeCall, NativeDefinition, NativeSteps, Steps } from './native.js';
+import { FRAME_BYTES } from './memory.js';
+import { type CallRequest, LONG, type NativeCall, type NativeDefinition, type NativeSteps, PAUSE, type Steps } from './native.js';
 import {
   AwaitReaction,
   ElementReaction,
@@ -41,6 +42,10 @@ export const PUSHED: unique symbol = Symbol('pushed');
 
 const TRACE_DEPTH = 20;
 const SMALL_FRAME = 64;
+/** No number and no date is longer in any format. */
+const LONGEST_UNCHARGED = 1_200;
+/** Fuel of a heap measurement between two looks at the slice. */
+const MEASURED_AT_ONCE = 20_000;
 
 export class Vm extends NativeMachine {
   readonly frames: AnyFrame[] = [];
@@ -52,6 +57,8 @@ export class Vm extends NativeMachine {
   main: PromiseObject = new PromiseObject();
   private jobs: Job[] = [];
   private nextJob = 0;
+  /** Whether the latest snapshot held no object twice. */
+  isTree = true;
   /** The result of the latest operator that finished at once. */
   result: Value = undefined;
 
@@ -78,26 +85,35 @@ export class Vm extends NativeMachine {
 
   /** Runs frames and jobs until nothing is left to do or the main body has settled ('idle'), or the slice is used up. */
   drain(): 'idle' | 'yielded' {
+    // One that paused where the slice ended; the dispatch loop resumes those that pause while it runs.
+    const { frames } = this;
+    if (frames.length > 0 && frames[frames.length - 1] instanceof NativeFrame) this.resumeNative();
     for (;;) {
-      if (this.frames.length > 0) {
+      if (frames.length > 0) {
         interpret(this);
-        if (this.frames.length > 0) return 'yielded';
+        if (frames.length > 0) return 'yielded';
       }
       if (this.main.state !== PENDING) return 'idle';
-      const job = this.jobs[this.nextJob];
-      if (job === undefined) {
-        this.jobs = [];
-        this.nextJob = 0;
+      if (this.nextJob === this.jobs.length) {
+        if (this.nextJob > 0) {
+          this.jobs = [];
+          this.nextJob = 0;
+        }
         return 'idle';
       }
+      const job = this.jobs[this.nextJob];
       if (this.checkpoint(2)) return 'yielded';
       this.nextJob++;
       // A long chain of jobs would otherwise keep every finished one.
-      if (this.nextJob === 1024) {
-        this.jobs = this.jobs.slice(1024);
+      if (this.nextJob >= 1024 && this.nextJob * 2 >= this.jobs.length) {
+        this.jobs = this.jobs.slice(this.nextJob);
         this.nextJob = 0;
       }
-      this.guarded(() => this.runJob(job));
+      try {
+        this.runJob(job);
+      } catch (error) {
+        this.raise(error);
+      }
     }
   }
 
@@ -209,7 +225,7 @@ export class Vm extends NativeMachine {
     if (fn instanceof NativeFunction) {
       const { cost, construct, constructSteps } = fn.definition;
       this.charge(typeof cost === 'number' ? cost : cost(undefined, args));
-      if (construct) return this.callPlain(construct, undefined, undefined, args);
+      if (construct) return this.callPlain(construct, constructSteps, undefined, args);
       if (constructSteps) return this.startSteps(constructSteps(this, undefined, args), undefined, args);
     }
     throw this.error('TypeError', `${what} is not a constructor`);
@@ -219,7 +235,9 @@ export class Vm extends NativeMachine {
     const { memo } = this;
     memo.clear();
     try {
-      return call(this, receiver, args);
+      const result = call(this, receiver, args);
+      if (typeof result === 'string') this.chargeResult(result);
+      return result === LONG ? this.startSteps(steps!(this, receiver, args), receiver, args) : result;
     } catch (error) {
       if (!(error instanceof NeedsCoercion)) throw error;
       if (steps) return this.startSteps(steps(this, receiver, args), receiver, args);
@@ -238,7 +256,7 @@ export class Vm extends NativeMachine {
       this.memo = memo;
       memo.next = 0;
       try {
-        return call(this, receiver, args);
+        return call(this, receiver, args) as Value;
       } catch (error) {
         if (!(error instanceof NeedsCoercion)) throw error;
         request = error;
@@ -255,22 +273,32 @@ export class Vm extends NativeMachine {
     return this.step(frame, undefined);
   }
 
-  /** Runs a stepped native until it is done (its frame is popped) or waits for a frame above it. */
+  /** Runs a stepped native until it is done (its frame is popped), waits for a frame above it, or pauses because the slice is used up. */
   private step(frame: NativeFrame, sent: Value): Value | typeof PUSHED {
     let outcome = frame.steps.next(sent);
     for (;;) {
       if (outcome.done) {
         this.frames.pop();
-        return outcome.value;
+        const { value } = outcome;
+        if (typeof value === 'string') this.chargeResult(value);
+        return value;
       }
-      const result = this.request(outcome.value);
+      const asked = outcome.value;
+      const result = asked === PAUSE ? undefined : this.call(asked.fn, asked.receiver, asked.args, 'callback');
       if (result === PUSHED) return PUSHED;
+      // Even what calls only natives back, or nothing at all, stops between two slices. The dispatch loop notices.
+      if (this.isDue) {
+        frame.sent = result;
+        return PUSHED;
+      }
       outcome = frame.steps.next(result);
     }
   }
 
-  private request({ fn, args, receiver }: CallRequest): Value | typeof PUSHED {
-    return this.call(fn, receiver, args, 'callback');
+  /** Goes on with the native that paused. */
+  resumeNative(): void {
+    const { sent } = this.frames[this.frames.length - 1] as NativeFrame;
+    this.guarded(() => this.deliver(sent));
   }
 
   pushFrame(fn: FunctionObject, args: readonly Value[]): void {
@@ -290,19 +318,22 @@ export class Vm extends NativeMachine {
     this.fuel -= 4 + (code.code.length >> 3);
     const size = code.slots + code.stack;
     // Small frames of plain functions are bounded by the call depth; those of async functions may wait in any number.
-    if (size > SMALL_FRAME || code.isAsync) this.chargeBytes(size * 8);
+    if (code.isAsync) this.chargeBytes(FRAME_BYTES + size * 8);
+    else if (size > SMALL_FRAME) this.chargeBytes(size * 8);
   }
 
   checkDepth(): void {
-    if (this.frames.length >= this.limits.callDepth) throw this.limit('FLOW_LIMIT_CALL_DEPTH', `${this.limits.callDepth} nested calls`);
+    if (this.frames.length >= this.limits.callDepth)
+      throw this.limit('FLOW_LIMIT_CALL_DEPTH', `${this.limits.callDepth} calls inside one another`);
   }
 
   /** Passes a result to the frame on top, and on to those below while natives finish at once. */
   deliver(value: Value): void {
     let result: Value | typeof PUSHED = value;
-    for (;;) {
-      const top = this.frames[this.frames.length - 1];
-      if (top === undefined) return;
+    const { frames } = this;
+    // No element is read at -1: V8 looks such a key up by its name.
+    while (frames.length > 0) {
+      const top = frames[frames.length - 1];
       if (top instanceof Frame) {
         top.registers[top.sp++] = result;
         return;
@@ -361,7 +392,7 @@ export class Vm extends NativeMachine {
 
   /** A native that does not catch exits with the same exception, which then goes on to the frame below. */
   private throwInto(frame: NativeFrame, value: Value): Value | typeof PUSHED {
-    let outcome: IteratorResult<CallRequest, Value>;
+    let outcome: IteratorResult<CallRequest | typeof PAUSE, Value>;
     try {
       outcome = frame.steps.throw(new FlowThrow(value));
     } catch (error) {
@@ -372,7 +403,8 @@ export class Vm extends NativeMachine {
       this.frames.pop();
       return outcome.value;
     }
-    const result = this.request(outcome.value);
+    const asked = outcome.value;
+    const result = asked === PAUSE ? undefined : this.call(asked.fn, asked.receiver, asked.args, 'callback');
     return result === PUSHED ? PUSHED : this.step(frame, result);
   }
 
@@ -393,8 +425,17 @@ export class Vm extends NativeMachine {
 
   // For the meter and the natives -------------------------------------------------------------------------------------
 
-  protected override reachableBytes(): number {
-    return measureHeap(this);
+  private measurement: Measurement | null = null;
+  protected override measureReachable(): number | undefined {
+    this.measurement ??= beginMeasurement(this);
+    const { walk } = this.measurement;
+    while (!walk.isDone) {
+      if (this.isDue) return undefined;
+      this.charge(walk.advance(MEASURED_AT_ONCE));
+    }
+    const { bytes } = this.measurement;
+    this.measurement = null;
+    return bytes;
   }
 
   protected override trace(): number[] {
@@ -409,6 +450,11 @@ export class Vm extends NativeMachine {
   override hold(values: readonly Value[]): void {
     const top = this.frames[this.frames.length - 1];
     if (top instanceof NativeFrame) top.held.push(values);
+  }
+  /** Short strings that a native makes of numbers and dates: it charges long ones itself, before it makes them. */
+  private chargeResult(text: string): void {
+    // V8 shares the strings of one Latin character.
+    if (text.length > 1 || text.charCodeAt(0) > 0xff) this.chargeBytes(16 + Math.min(text.length, LONGEST_UNCHARGED));
   }
   cancelCall(promise: PromiseObject): void {
     this.calls.cancelHandle(this, promise);
