@@ -4,7 +4,7 @@
 export { type NamedCall, namedCalls } from './check/named-calls.js';
 export { type FunctionCode, type LiveSlots, type LocalName, PROGRAM_VERSION, type Program } from './compile/program.js';
 export { loadProgram, saveProgram } from './compile/stored-program.js';
-export { FLOW_CODES, type FlowCode, type RefusalCode } from './diagnostics/codes.js';
+export { type DiagnosticCode, FLOW_CODES, type FlowCode, type RefusalCode, type WarningCode } from './diagnostics/codes.js';
 export { type Diagnostic, renderDiagnostic } from './diagnostics/diagnostic.js';
 export type { ErrorCode } from './diagnostics/error-codes.js';
 export type { Refusal } from './diagnostics/refusal.js';

@@ -1,8 +1,8 @@
 // The workflows of this process: compiled, by name, each with the hash of its source as its version.
 
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
-import { compile, type FlowAllowList, type FlowLimits, FlowSyntaxError, type Program } from '../../libs/flow/index.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { compile, type FlowAllowList, type FlowLimits, FlowSyntaxError, type Program, renderDiagnostic } from '../../libs/flow/index.js';
 import { ConfigurationError } from '../errors.js';
 import { listNames } from '../nearest.js';
 import type { NamedSource } from './flow-source.js';
@@ -22,6 +22,7 @@ export interface LoadedFlow {
 @Injectable()
 export class FlowRegistry {
   private readonly flows = new Map<string, LoadedFlow>();
+  private readonly logger = new Logger('Rhythm');
 
   /** Compiles and keeps flows; every file with an error is reported, not only the first. */
   load(sources: readonly NamedSource[], limits: Partial<FlowLimits>): void {
@@ -36,7 +37,7 @@ export class FlowRegistry {
         continue;
       }
       try {
-        const program = compile(source, { file, limits });
+        const program = compile(source, { file, limits, onWarning: (warning) => this.logger.warn(renderDiagnostic(warning)) });
         this.flows.set(name, { ...given, version: versionOf(source), program });
       } catch (error) {
         if (!(error instanceof FlowSyntaxError)) throw error;

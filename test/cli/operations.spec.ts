@@ -170,6 +170,11 @@ describe('the shop', () => {
     const { versions } = await data(['activate', 'order']);
     expect((await cli(['activate', 'order', versions[0].version])).code).toBe(0);
     expect((await cli(['check', 'sample-app/flows'])).err).toBe('No errors in 2 files.\n');
+    const forgotten = join(folder, 'forgotten.flow');
+    writeFileSync(forgotten, 'Task.run("charge")');
+    const checked = await cli(['check', forgotten]);
+    expect(checked).toMatchObject({ code: 0, err: 'No errors in 1 file. 1 warning.\n' });
+    expect(checked.out).toMatch(/forgotten\.flow:1:1 warning: Task\.run\(…\) is not awaited: .*\(FLOW_NOT_AWAITED\)/);
     const stubs = join(folder, 'stubs.json');
     writeFileSync(stubs, '{ "print-label": { "tracking": "OS-1" } }');
     const shipment = JSON.stringify({ orderId: 'o', address: { city: 'Oslo' }, parcels: 1 });

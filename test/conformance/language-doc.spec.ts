@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { REFUSALS } from '../../libs/flow/diagnostics/codes.js';
-import { RUN_ERRORS } from '../../libs/flow/diagnostics/error-codes.js';
+import { type ErrorCode, RUN_ERRORS, THROWN_ERRORS } from '../../libs/flow/diagnostics/error-codes.js';
+import type { Refusal } from '../../libs/flow/diagnostics/refusal.js';
+import { WARNINGS } from '../../libs/flow/diagnostics/warnings.js';
 import { DEFAULT_LIMITS } from '../../libs/flow/limits.js';
 import { runGoldensInV8 } from './command.js';
 import { judgeGolden } from './compare.js';
@@ -33,9 +35,11 @@ describe('the examples of the language reference', () => {
 
 describe('the tables of the language reference', () => {
   it.each([
-    ['refusals', refusalTable()],
+    ['refusals', sourceTable('refused', REFUSALS)],
+    ['warnings', sourceTable('accepted with a warning', WARNINGS)],
     ['limits', limitTable()],
-    ['errors', errorTable()],
+    ['errors', errorTable(RUN_ERRORS)],
+    ['thrown', errorTable(THROWN_ERRORS)],
   ])('%s match the code (RHYTHM_UPDATE_DOCS=1 writes them)', (name, table) => {
     const section = new RegExp(`(<!-- ${name}: [^\\n]*\\n)(.*?)(<!-- /${name} -->)`, 's');
     const current = readFileSync(FILE, 'utf8');
@@ -48,16 +52,15 @@ describe('the tables of the language reference', () => {
   });
 });
 
-function refusalTable(): string {
-  const rows = Object.entries(REFUSALS)
-    .filter(([, { example }]) => example !== '' && example.length < 100)
-    .map(([refusal, { message, advice, example, instead }]) => [
-      code(refusal),
-      code(example),
-      cell(`${message}. ${advice}`),
-      code(instead ?? ''),
-    ]);
-  return markdown(['code', 'refused', 'why, and what to do', 'instead'], rows);
+/** Programs that are too large for the table are left out of it; their codes are not. */
+function sourceTable(head: string, table: Readonly<Record<string, Refusal>>): string {
+  const rows = Object.entries(table).map(([refusal, { message, advice, example, instead }]) => [
+    code(refusal),
+    code(example.length < 100 ? example : ''),
+    cell(`${message}. ${advice}`),
+    code(instead ?? ''),
+  ]);
+  return markdown(['code', head, 'why, and what to do', 'instead'], rows);
 }
 
 function limitTable(): string {
@@ -67,8 +70,8 @@ function limitTable(): string {
   );
 }
 
-function errorTable(): string {
-  const rows = Object.entries(RUN_ERRORS).map(([name, { meaning, advice }]) => [code(name), cell(meaning), cell(advice)]);
+function errorTable(table: Readonly<Record<string, ErrorCode>>): string {
+  const rows = Object.entries(table).map(([name, { meaning, advice }]) => [code(name), cell(meaning), cell(advice)]);
   return markdown(['code', 'meaning', 'what to do'], rows);
 }
 

@@ -17,6 +17,15 @@ const SLEEPS: ReadonlyMap<string, number> = new Map([
 ]);
 const DURATIONS: readonly string[] = ['timeout', 'delay', 'maxDelay'];
 
+/** Expressions whose value is certainly no object with options. */
+const NEVER_OPTIONS: ReadonlySet<string> = new Set([
+  'Literal',
+  'TemplateLiteral',
+  'ArrayExpression',
+  'ArrowFunctionExpression',
+  'FunctionExpression',
+]);
+
 type Argument = Expression | SpreadElement | undefined;
 
 /** `shadowed` are the names that the file declares itself: those are not built-ins. */
@@ -34,6 +43,10 @@ export function refuseLiteralOptions(node: CallExpression, shadowed: ReadonlySet
 }
 
 function refuseOptions(options: Argument, name: string, known: readonly string[], report: Report): void {
+  if (options && NEVER_OPTIONS.has(options.type)) {
+    report('FLOW_OPTIONS', options, { name, hint: `Its options are ${known.join(', ')}: write { ${known[0]}: … }.` });
+    return;
+  }
   if (options?.type !== 'ObjectExpression') return;
   for (const property of options.properties) {
     if (property.type !== 'Property' || property.computed) continue;

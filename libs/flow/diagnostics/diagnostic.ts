@@ -1,15 +1,15 @@
 // Diagnostics: what is wrong with a source, for machines (offsets, codes) and for people (line, column, excerpt).
 
-import type { RefusalCode } from './codes.js';
+import { type DiagnosticCode, isWarning } from './codes.js';
 import type { Fault } from './fault.js';
 import { LineMap } from './line-map.js';
 
-/** One thing that is wrong with a source: where, why, and what to write instead. */
+/** One thing that is found in a source: where, why, and what to write instead. */
 export interface Diagnostic {
   /** Stable, for machines. */
-  code: RefusalCode;
-  /** A source with any diagnostic does not compile. */
-  severity: 'error';
+  code: DiagnosticCode;
+  /** A source with an error does not compile; one with nothing but warnings does. */
+  severity: 'error' | 'warning';
   /** The reason, in one sentence. */
   message: string;
   /** What to write instead. */
@@ -47,7 +47,7 @@ function diagnosticAt(lines: LineMap, file: string, { code, message, advice, sta
   const from = text.length <= EXCERPT_WIDTH ? 0 : Math.max(0, Math.min(column - 1 - EXCERPT_WIDTH / 2, text.length - EXCERPT_WIDTH));
   return {
     code,
-    severity: 'error',
+    severity: isWarning(code) ? 'warning' : 'error',
     message,
     advice,
     file,
@@ -62,13 +62,13 @@ function diagnosticAt(lines: LineMap, file: string, { code, message, advice, sta
 
 /** A diagnostic as people read it: place, reason, source line with a caret, advice. */
 export function renderDiagnostic(diagnostic: Diagnostic): string {
-  const { file, line, column, code, message, advice, excerpt, caret, start, end } = diagnostic;
+  const { file, line, column, code, severity, message, advice, excerpt, caret, start, end } = diagnostic;
   const gutter = String(line);
   // Control characters could garble the terminal or hide the error; a tab becomes one space, so that the caret stays aligned.
   const shown = excerpt.replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === '\t' ? ' ' : '\ufffd'));
   const width = Math.max(1, Math.min(end - start, shown.length - caret));
   return [
-    `${file}:${line}:${column} ${message} (${code})`,
+    `${file}:${line}:${column} ${severity === 'warning' ? 'warning: ' : ''}${message} (${code})`,
     `  ${gutter} | ${shown}`,
     `  ${' '.repeat(gutter.length)} | ${' '.repeat(caret)}${'^'.repeat(width)}`,
     `  ${advice}`,

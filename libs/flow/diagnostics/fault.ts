@@ -1,10 +1,10 @@
 // What the parser, the checker and the resolver report: a code from the tables, a place, and the message with its words filled in.
 
-import { REFUSALS, type RefusalCode } from './codes.js';
+import { DIAGNOSTICS, type DiagnosticCode } from './codes.js';
 
-/** One thing that is wrong with a source, by offsets; `diagnosticsOf` adds line, column and excerpt. */
+/** One thing that is found in a source, by offsets; `diagnosticsOf` adds line, column and excerpt. */
 export interface Fault {
-  code: RefusalCode;
+  code: DiagnosticCode;
   message: string;
   advice: string;
   start: number;
@@ -12,11 +12,11 @@ export interface Fault {
 }
 
 /** Collects faults; `words` replace the `{…}` of the message and the advice. */
-export type Report = (code: RefusalCode, place: { start: number; end: number }, words?: Record<string, string>) => void;
+export type Report = (code: DiagnosticCode, place: { start: number; end: number }, words?: Record<string, string>) => void;
 
-/** The refusal `code` at a place, its `{words}` filled in. */
-export function faultOf(code: RefusalCode, start: number, end: number, words: Record<string, string> = {}): Fault {
-  const { message, advice } = REFUSALS[code];
+/** The diagnostic `code` at a place, its `{words}` filled in. */
+export function faultOf(code: DiagnosticCode, start: number, end: number, words: Record<string, string> = {}): Fault {
+  const { message, advice } = DIAGNOSTICS[code];
   return { code, message: fill(message, words), advice: fill(advice, words), start, end };
 }
 

@@ -11,3 +11,6 @@ export interface Refusal {
   /** The same intent, written so that Flow accepts it. */
   instead?: string;
 }
+
+/** What is accepted and probably not meant; its correction is accepted without a warning. */
+export type Warning = Refusal & { instead: string };

@@ -128,6 +128,18 @@ export const REFUSED_CONSTRUCTS = {
     example: 'Timer.sleep("1h")',
     instead: 'await Timer.sleep("1h")',
   },
+  FLOW_PROMISE_MEMBER: {
+    message: '{name}(…) returns a promise, which has no "{member}"',
+    advice: 'Wait for it first: (await {name}(…)).{member}.',
+    example: 'return Task.run("price").total',
+    instead: 'return (await Task.run("price")).total',
+  },
+  FLOW_OPTIONS: {
+    message: 'the options of {name} must be an object',
+    advice: '{hint}',
+    example: 'await Signal.when("paid", "2s")',
+    instead: 'await Signal.when("paid", { timeout: "2s" })',
+  },
   FLOW_OPTION: {
     message: '{name} has no option "{option}"',
     advice: '{hint}',

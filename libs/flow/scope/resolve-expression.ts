@@ -42,7 +42,7 @@ export function resolveExpression(r: Resolver, node: Expression): void {
     case 'MemberExpression':
       resolveExpression(r, node.object);
       if (node.computed) resolveExpression(r, node.property);
-      else if (node.object.type === 'Identifier' && node.property.type === 'Identifier') r.referMember(node.object, node.property);
+      else if (node.property.type === 'Identifier') r.referMember(node.object, node.property);
       return;
     case 'ObjectExpression':
       for (const each of node.properties) resolveProperty(r, each);
@@ -64,6 +64,7 @@ export function resolveTarget(r: Resolver, target: Pattern): void {
   walkPattern(target, {
     name: (id) => r.assign(id),
     member: (node) => {
+      r.assignMember(node);
       if (r.isBuiltIn(node.object)) r.refuseBuiltInChange(node);
       else resolveExpression(r, node.object);
       if (node.computed) resolveExpression(r, node.property);

@@ -21,7 +21,10 @@ export function hoist(r: Resolver, body: readonly (Statement | WorkflowEntry)[],
       if (isFunctionBody) r.declareBodyFunction(each.id);
       else r.declare(each.id, 'function', -1, parameters);
     } else if (each.type === 'VariableDeclaration') {
-      for (const one of each.declarations) r.declarePattern(one.id, each.kind === 'let' ? 'let' : 'const', one.end, parameters);
+      for (const one of each.declarations) {
+        if (each.kind === 'var') r.declareVars(one.id, parameters);
+        else r.declareVariable(one, each.kind, parameters);
+      }
     } else if (each.type === 'LabeledStatement') hoist(r, [each.body], parameters);
   }
 }
@@ -121,7 +124,8 @@ function resolveForEach(r: Resolver, node: ForInStatement | ForOfStatement): voi
   r.within(r.open(node), () => {
     if (node.left.type === 'VariableDeclaration') {
       const { kind, declarations } = node.left;
-      r.declarePattern(declarations[0].id, kind === 'let' ? 'let' : 'const', declarations[0].end);
+      if (kind === 'var') r.declareVars(declarations[0].id);
+      else r.declarePattern(declarations[0].id, kind, declarations[0].end);
       for (const each of r.scope.bindings.values()) r.headBindings.add(each);
       resolveExpression(r, node.right);
       for (const each of r.scope.bindings.values()) r.headBindings.delete(each);

@@ -14,6 +14,7 @@ export function resolve(ast: Program, builtIn: BuiltInNames): { resolution: Reso
     for (const each of ast.body) if (each.type !== 'WorkflowEntry') resolveStatement(resolver, each);
     for (const each of ast.body) if (each.type === 'WorkflowEntry') resolveWorkflow(resolver, each);
   });
+  resolver.finish();
   return { resolution: resolver, faults: resolver.faults };
 }
 

@@ -1,6 +1,6 @@
 // Scopes and the variables they declare, as the compiler sees them.
 
-import type { FunctionNode, Identifier, Node, Program } from '../parse/ast.js';
+import type { Expression, FunctionNode, Identifier, Node, Program } from '../parse/ast.js';
 
 export type BindingKind = 'let' | 'const' | 'function' | 'parameter' | 'catch' | 'functionName' | 'inputs';
 
@@ -10,6 +10,10 @@ export class Binding {
   captured = false;
   /** Some use may come before the declaration ran, so its slot must be marked when the scope is entered. */
   usedEarly = false;
+  /** Something is assigned to it after its declaration. */
+  assigned = false;
+  /** What its declaration gives it, if that is one expression. */
+  init: Expression | null = null;
   /** Assigned by the compiler when its scope is entered. */
   slot = -1;
   constructor(

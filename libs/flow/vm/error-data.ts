@@ -4,7 +4,7 @@ import { type ErrorKind, isErrorKind } from '../error-kinds.js';
 import type { ErrorData } from '../turn.js';
 import { FlowThrow, LimitReached } from './exceptions.js';
 import { fromHost, preview, writePayload } from './payload.js';
-import { ErrorObject, newProperties, type Value } from './values.js';
+import { ErrorObject, HeapObject, newProperties, PlainObject, type Value } from './values.js';
 import type { Vm } from './vm.js';
 
 const MAX_CAUSES = 16;
@@ -47,8 +47,18 @@ function asJson(data: unknown): unknown {
 
 /** Name and message of a thrown value, for one line of a log. */
 export function headOf(vm: Vm, thrown: Value): { name: string; message: string } {
-  if (!(thrown instanceof ErrorObject)) return { name: 'Error', message: `Uncaught ${preview(thrown)}` };
+  if (!(thrown instanceof ErrorObject)) return headOfOther(thrown);
   return { name: preview(vm.getProperty(thrown, 'name')), message: preview(vm.getProperty(thrown, 'message')) };
+}
+
+/** `throw { name, message }` is as readable as an error; of another object the failure keeps what it holds as `data`. */
+function headOfOther(thrown: Value): { name: string; message: string } {
+  if (!(thrown instanceof HeapObject)) return { name: 'Error', message: `Uncaught ${preview(thrown)}` };
+  const { name, message } = thrown instanceof PlainObject ? thrown.props : {};
+  return {
+    name: typeof name === 'string' && name !== '' ? preview(name) : 'Error',
+    message: typeof message === 'string' ? preview(message) : `Uncaught ${preview(thrown)}, which is not an Error`,
+  };
 }
 
 /** A thrown value as plain data. */

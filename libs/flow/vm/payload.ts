@@ -1,8 +1,8 @@
 // Payloads, the values that enter and leave a run as JSON text: strict on the way out, exact on the way in.
 
 import { ARRAY_BYTES, ELEMENT_BYTES, FIRST_ELEMENT_BYTES, PLAIN_BYTES, PROPERTY_BYTES } from './memory.js';
-import type { Machine } from './native.js';
-import { keepSparse } from './properties.js';
+import type { Machine, TypeName } from './native.js';
+import { keepSparse, typeNameOf } from './properties.js';
 import {
   ArrayObject,
   DateObject,
@@ -180,12 +180,26 @@ export function fromHost(root: unknown, vm?: Machine): Value {
   return value;
 }
 
+const WITH_ARTICLE: Readonly<Record<TypeName, string>> = {
+  object: 'an object',
+  array: 'an array',
+  string: 'a string',
+  number: 'a number',
+  boolean: 'a boolean',
+  function: 'a function',
+  error: 'an Error',
+  date: 'a Date',
+  map: 'a Map',
+  set: 'a Set',
+  iterator: 'an iterator',
+  promise: 'a promise',
+};
+
 /** A short string for any value, for messages; never calls flow code. */
 export function preview(value: Value): string {
   if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value;
   if (!(value instanceof HeapObject)) return String(value);
-  if (value instanceof FunctionObject) return `function ${value.code.name}`;
-  return value instanceof ArrayObject
-    ? `an array of ${value.elements.length}`
-    : `an ${value.constructor.name.replace('Object', '').toLowerCase()} object`;
+  if (value instanceof ArrayObject) return `an array of ${value.elements.length}`;
+  if (value instanceof FunctionObject && value.code.name !== '') return `the function ${value.code.name}`;
+  return WITH_ARTICLE[typeNameOf(value)];
 }

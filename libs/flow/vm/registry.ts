@@ -90,3 +90,19 @@ export function globalMembers(name: string): ReadonlySet<string> | undefined {
   const inherited = [...Object.keys(types.function.methods), ...Object.keys(types.object.methods)];
   return new Set([...Object.keys(value.statics), ...inherited.filter((each) => !types.function.refused.has(each)), 'name', 'length']);
 }
+
+/** What JavaScript has on a global name and Flow does not. */
+export function unsupportedMembers(name: string): ReadonlySet<string> {
+  const value = registry().globals.get(name);
+  if (value instanceof NamespaceObject) return new Set(value.unsupported);
+  if (!(value instanceof NativeFunction)) return new Set();
+  return new Set([...(value.definition.unsupportedStatics ?? []), 'prototype', ...registry().types.function.refused]);
+}
+
+/** What the values of a type have, and what they have in JavaScript only. */
+export function typeMembers(type: TypeName): { known: ReadonlySet<string>; unsupported: ReadonlySet<string> } {
+  const { methods, members, refused } = registry().types[type];
+  const inherited = Object.keys(registry().types.object.methods).filter((name) => !refused.has(name));
+  const own = type === 'string' || type === 'array' || type === 'function' ? ['length'] : [];
+  return { known: new Set([...own, ...Object.keys(methods), ...Object.keys(members), ...inherited]), unsupported: refused };
+}
