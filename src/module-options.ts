@@ -5,6 +5,7 @@ import type { DataSource } from 'typeorm';
 import type { SnapshotStore } from '../libs/engine/index.js';
 import type { SettingOptions } from './config/schema.js';
 import type { FlowSource } from './flows/flow-source.js';
+import type { GlobalEnhancers } from './tasks/task-enhancers.js';
 
 /**
  * Options of `RhythmModule.forRoot()`: every setting (each may also come from the environment or rhythm.toml), and those that
@@ -20,6 +21,11 @@ export interface RhythmModuleOptions extends SettingOptions {
    * Default: the one `@nestjs/typeorm` provides, if there is one.
    */
   dataSource?: DataSource | InjectionToken;
+  /**
+   * The kinds of app-wide enhancers (`app.useGlobalGuards()`, `APP_GUARD` and the like) that tasks have too. Default: none, as they are
+   * usually written for HTTP requests. Those of classes and methods always apply.
+   */
+  globalEnhancers?: GlobalEnhancers;
   /** Where states over a threshold are stored, if not in their row (see `FileSnapshotStore`). */
   snapshotStore?: SnapshotStore;
   /** A configuration file that must exist, instead of the usual search. */
@@ -27,7 +33,7 @@ export interface RhythmModuleOptions extends SettingOptions {
 }
 
 /** Keys of the options that are not settings. */
-export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'dataSource', 'snapshotStore', 'configPath'] as const;
+export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'dataSource', 'globalEnhancers', 'snapshotStore', 'configPath'] as const;
 
 /** What `forRoot` and `forRootAsync` take besides the options. */
 export interface RhythmModuleExtras {

@@ -28,7 +28,7 @@ export class BootSequence implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { task, role } = this.loaded.settings;
     try {
-      this.explorer.explore(this.tasks, task);
+      this.explorer.explore(this.tasks, task, this.options.globalEnhancers);
       await this.appDataSource.checkSchema();
       // A process that runs no work does not need the tasks that its flows call.
       if (role !== 'api') {

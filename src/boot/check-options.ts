@@ -11,6 +11,7 @@ import { providedValues } from '../provided-values.js';
 const OPTION_SOURCES = ['useFactory', 'useClass', 'useExisting'];
 const EXTRAS = ['isGlobal', 'name'];
 const STORE_METHODS = ['put', 'get', 'remove'];
+const ENHANCERS = ['guards', 'pipes', 'interceptors', 'filters'];
 
 /** The argument of a `forRoot` or `forRootAsync` call: an object, with extras that make sense. */
 export function checkCallOptions(options: object, call: string): void {
@@ -56,8 +57,12 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
       : `${didYouMean(key, [...known, ...EXTRAS])} Options: ${[...known, ...EXTRAS].join(', ')}.`;
     throw new ConfigurationError(`Unknown setting "${key}" in options.${advice}`, 'RHYTHM_UNKNOWN_SETTING');
   }
-  const { flows, externalTasks, snapshotStore, configPath } = options;
+  const { flows, externalTasks, globalEnhancers, snapshotStore, configPath } = options;
   asConfiguration(() => {
+    if (globalEnhancers !== undefined) {
+      checkKeys(globalEnhancers, ENHANCERS, 'globalEnhancers');
+      for (const [kind, isApplied] of Object.entries(globalEnhancers)) checkBoolean(isApplied, `globalEnhancers.${kind}`);
+    }
     if (flows !== undefined) checkArray(flows, 'flows', 'folders, files or { name, source }');
     if (externalTasks !== undefined) {
       checkArray(externalTasks, 'externalTasks', 'names of tasks');

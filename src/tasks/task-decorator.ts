@@ -1,7 +1,6 @@
 // `@Task()`: marks a provider method as a task that flows and services can call by name.
 
 import { Reflector } from '@nestjs/core';
-import type { TaskContext } from '../../libs/engine/index.js';
 import type { TaskOptions } from './task-options.js';
 
 /** What the decorator stores for a method. */
@@ -13,13 +12,14 @@ export interface TaskMark {
 /** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM and CommonJS) is found. */
 export const TaskMetadata = Reflector.createDecorator<TaskMark>({ key: 'rhythm:task' });
 
-// Any input and result; the context may be left out.
-// biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose input is any type
-type TaskMethod = (input: any, context: TaskContext) => unknown;
+// `(input, ctx)`, or parameters in any order with decorators.
+// biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose parameters are any types
+type TaskMethod = (...parameters: any[]) => unknown;
 type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<Method>) => void;
 
 /**
- * Marks a method `(input, ctx: TaskContext) => result` of any provider as a task.
+ * Marks a method `(input, ctx: TaskContext) => result` of any provider as a task. Its parameters may also be decorated with
+ * `@TaskInput()` and `@TaskCtx()`.
  * Without a name the method's own name is used.
  *
  * @publicApi

@@ -2,16 +2,15 @@
 
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, DiscoveryService, MetadataScanner, ModuleRef, Reflector } from '@nestjs/core';
-import type { TaskContext } from '../../libs/engine/index.js';
 import { asConfiguration, checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import type { TaskRegistry } from './task.registry.js';
+import type { TaskMethod } from './task-context.creator.js';
 import { TaskMetadata } from './task-decorator.js';
+import { type FoundTask, type GlobalEnhancers, TaskEnhancers, type Wrapper } from './task-enhancers.js';
 import { taskPolicy } from './task-policy.js';
 
-type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
-type Method = (input: unknown, context: TaskContext) => unknown;
-type Methods = Record<string, Method>;
+type Methods = Record<string, TaskMethod>;
 
 /** Fills the registry from the application's providers and controllers. */
 @Injectable()
@@ -20,10 +19,15 @@ export class TaskExplorer {
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
     private readonly reflector: Reflector,
+    private readonly moduleRef: ModuleRef,
   ) {}
 
-  /** Finds the tasks; throws a `ConfigurationError` on a duplicate name or a wrong option. */
-  explore(registry: TaskRegistry, defaults: RhythmSettings['task']): void {
+  /**
+   * Finds the tasks; throws a `ConfigurationError` on a duplicate name, a wrong option, or an enhancer that cannot be created.
+   * `app` are the kinds of app-wide enhancers that tasks have too.
+   */
+  explore(registry: TaskRegistry, defaults: RhythmSettings['task'], app?: GlobalEnhancers): void {
+    const enhancers = new TaskEnhancers(this.moduleRef, app);
     for (const wrapper of new Set([...this.discovery.getProviders(), ...this.discovery.getControllers()])) {
       // An alias (useExisting) has the same methods a second time.
       if (wrapper.isAlias) continue;
@@ -33,7 +37,9 @@ export class TaskExplorer {
         if (!mark) continue;
         const place = `${wrapper.name ?? 'provider'}.${key} (${wrapper.host?.name})`;
         const name = asConfiguration(() => checkName(mark.name ?? key, `The task name of ${place}`));
-        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run: caller(wrapper, key) });
+        const owner = (typeof wrapper.metatype === 'function' && !wrapper.inject ? wrapper.metatype : methods!.constructor) as object;
+        const found: FoundTask = { name, place, wrapper, owner, key, method: methods![key]! };
+        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run: caller(found, enhancers) });
       }
     }
   }
@@ -45,15 +51,15 @@ function methodsOf({ metatype, inject, instance }: Wrapper): Methods | null {
   return typeof instance === 'object' ? instance : null;
 }
 
-function caller(wrapper: Wrapper, key: string): Method {
+function caller(found: FoundTask, enhancers: TaskEnhancers): TaskMethod {
+  const enhanced = enhancers.around(found);
+  if (enhanced) return enhanced;
+  const { wrapper, key } = found;
   if (wrapper.isDependencyTreeStatic() && !wrapper.isTransient) {
     return (input, context) => (wrapper.instance as Methods)[key]!(input, context);
   }
-  const moduleRef = wrapper.host!.getProviderByKey<ModuleRef>(ModuleRef).instance;
   return async (input, context) => {
-    const contextId = ContextIdFactory.create();
-    moduleRef.registerRequestByContextId({ input, context }, contextId);
-    const instance = await moduleRef.resolve<Methods>(wrapper.token as string, contextId, { strict: true });
-    return instance[key]!(input, context);
+    const instance = await enhancers.resolve(found, ContextIdFactory.create(), { input, context });
+    return (instance as Methods)[key]!(input, context);
   };
 }

