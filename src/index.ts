@@ -66,6 +66,7 @@ export { RhythmModule } from './rhythm.module.js';
 export { SchedulerService } from './scheduler/scheduler.service.js';
 export { type SentSignal, type SignalOptions, SignalService } from './signal/signal.service.js';
 export { type RhythmContextType, RhythmExecutionContext } from './tasks/rhythm-execution-context.js';
+export type { SchemaIssue, SchemaResult, StandardSchema } from './tasks/standard-schema.js';
 export { Task } from './tasks/task-decorator.js';
 export type { GlobalEnhancers } from './tasks/task-enhancers.js';
 export type { TaskOptions, TaskRetryOptions } from './tasks/task-options.js';

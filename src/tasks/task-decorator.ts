@@ -12,10 +12,14 @@ export interface TaskMark {
 /** The metadata of a task. Its key is fixed, so a task marked through another copy of the package (ESM and CommonJS) is found. */
 export const TaskMetadata = Reflector.createDecorator<TaskMark>({ key: 'rhythm:task' });
 
-// `(input, ctx)`, or parameters in any order with decorators.
-// biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose parameters are any types
-type TaskMethod = (...parameters: any[]) => unknown;
-type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<Method>) => void;
+// `(input, ctx)`, or parameters in any order with decorators. With a schema, the first is what the schema returns.
+type TaskDecorator<Input, Result> = <Method extends TaskMethod<Input, Result>>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<Method>,
+) => void;
+// biome-ignore lint/suspicious/noExplicitAny: a decorator must accept methods whose other parameters are any types
+type TaskMethod<Input, Result> = (input: Input, ...rest: any[]) => Result | Promise<Result>;
 
 /**
  * Marks a method `(input, ctx: TaskContext) => result` of any provider as a task. Its parameters may also be decorated with
@@ -24,9 +28,11 @@ type TaskDecorator = <Method extends TaskMethod>(target: object, key: string | s
  *
  * @publicApi
  */
-export function Task(name?: string, options?: TaskOptions): TaskDecorator;
-export function Task(options: TaskOptions): TaskDecorator;
-export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOptions = {}): TaskDecorator {
+// biome-ignore-start lint/suspicious/noExplicitAny: without schemas a method may have any types
+export function Task<Input = any, Result = any>(name?: string, options?: TaskOptions<Input, Result>): TaskDecorator<Input, Result>;
+export function Task<Input = any, Result = any>(options: TaskOptions<Input, Result>): TaskDecorator<Input, Result>;
+export function Task(nameOrOptions?: string | TaskOptions, maybeOptions: TaskOptions = {}): TaskDecorator<any, any> {
+  // biome-ignore-end lint/suspicious/noExplicitAny: see above
   const options = typeof nameOrOptions === 'object' ? nameOrOptions : maybeOptions;
   const name = typeof nameOrOptions === 'string' ? nameOrOptions : options.name;
   return (target, key, descriptor) => {

@@ -1,6 +1,7 @@
 // The options of `@Task()`: how a task is queued, retried and limited in time; checked once, at boot.
 
 import type { Duration } from '../duration.js';
+import type { StandardSchema } from './standard-schema.js';
 
 /** How often and how soon a failed task is tried again. */
 export interface TaskRetryOptions {
@@ -16,8 +17,9 @@ export interface TaskRetryOptions {
   retryOn?: (error: unknown) => boolean;
 }
 
-/** Options of `@Task(name?, options?)`. */
-export interface TaskOptions {
+/** Options of `@Task(name?, options?)`. `Input` is what the method gets, `Result` what it returns. */
+// biome-ignore lint/suspicious/noExplicitAny: without schemas a method may have any types
+export interface TaskOptions<Input = any, Result = any> {
   name?: string;
   /** Where its executions wait unless the caller names another queue; default "default". */
   queue?: string;
@@ -30,6 +32,14 @@ export interface TaskOptions {
   /** Limit for all attempts and the waits between them. */
   totalTimeout?: Duration;
   retry?: TaskRetryOptions;
+  /**
+   * Checks the input before anything else: a schema of zod, valibot, arktype or any other library with Standard Schema. The method gets
+   * what the schema returns. What is refused fails the task at once, with `{ issues }` as `error.data`.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: what the schema takes is not known to the compiler
+  input?: StandardSchema<any, Input>;
+  /** Checks what the method returns before it is stored. What does not fit fails the task at once. */
+  output?: StandardSchema<Result, unknown>;
   /** Runs it in a transaction of the app's DataSource: writes through `ctx.manager` commit together with the result. */
   transactional?: boolean;
 }

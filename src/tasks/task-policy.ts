@@ -1,18 +1,32 @@
 // Checks the options of a `@Task()` and fills in the defaults from the settings.
 
 import type { TaskPolicy } from '../../libs/engine/index.js';
-import { asConfiguration, checkBoolean, checkChoice, checkInteger, checkKeys, checkName } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkChoice, checkInteger, checkKeys, checkName, describeValue } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import { parseDuration, parseTimeout } from '../duration.js';
-import { InvalidArgumentError } from '../errors.js';
+import { ConfigurationError, InvalidArgumentError } from '../errors.js';
+import { isStandardSchema } from './standard-schema.js';
 import type { TaskOptions, TaskRetryOptions } from './task-options.js';
+import type { TaskSchemas } from './validated-task.js';
 
-const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'];
+const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional', 'input', 'output'];
 const RETRY_KEYS = ['maxAttempts', 'backoff', 'delay', 'maxDelay', 'jitter', 'retryOn'];
 
 /** Priorities are small integers in the store. */
 export const MIN_PRIORITY = -32_768;
 export const MAX_PRIORITY = 32_767;
+
+/** The schemas of a task's input and result. */
+export function taskSchemas({ input, output }: TaskOptions, place: string): TaskSchemas {
+  for (const [key, schema] of Object.entries({ input, output })) {
+    if (schema === undefined || isStandardSchema(schema)) continue;
+    throw new ConfigurationError(
+      `@Task on ${place}: ${key} is ${describeValue(schema)}, not a schema. Give one of a library with Standard Schema, such as zod 4, valibot or arktype. A class with decorators of class-validator goes with @UsePipes(new ValidationPipe()).`,
+      'RHYTHM_OPTION_INVALID',
+    );
+  }
+  return { input, output };
+}
 
 /** The policy of a task; `place` (`Orders.charge`) is named in the message when an option is wrong. */
 export function taskPolicy(given: TaskOptions, defaults: RhythmSettings['task'], place: string): TaskPolicy {

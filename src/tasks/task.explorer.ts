@@ -8,7 +8,8 @@ import type { TaskRegistry } from './task.registry.js';
 import type { TaskMethod } from './task-context.creator.js';
 import { TaskMetadata } from './task-decorator.js';
 import { type FoundTask, type GlobalEnhancers, TaskEnhancers, type Wrapper } from './task-enhancers.js';
-import { taskPolicy } from './task-policy.js';
+import { taskPolicy, taskSchemas } from './task-policy.js';
+import { validatedTask } from './validated-task.js';
 
 type Methods = Record<string, TaskMethod>;
 
@@ -39,7 +40,8 @@ export class TaskExplorer {
         const name = asConfiguration(() => checkName(mark.name ?? key, `The task name of ${place}`));
         const owner = (typeof wrapper.metatype === 'function' && !wrapper.inject ? wrapper.metatype : methods!.constructor) as object;
         const found: FoundTask = { name, place, wrapper, owner, key, method: methods![key]! };
-        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run: caller(found, enhancers) });
+        const run = validatedTask(name, taskSchemas(mark.options, place), caller(found, enhancers));
+        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run });
       }
     }
   }
