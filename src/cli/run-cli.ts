@@ -49,7 +49,9 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
     settings(options = {}, more = undefined) {
       const { databaseUrl, config } = context.flags;
       const database = databaseUrl === undefined ? {} : { database: { url: databaseUrl } };
-      return loadSettings({ ...more, options: { ...options, ...database }, optionsLabel: 'flags', configPath: config?.file });
+      const loaded = loadSettings({ ...more, options: { ...options, ...database }, optionsLabel: 'flags', configPath: config?.file });
+      for (const warning of loaded.warnings) context.note(`${terminal.colours.yellow('warning:')} ${warning}`);
+      return loaded;
     },
     withServices: (work) => withServices(context.settings(), work),
     async confirm(question, yes) {

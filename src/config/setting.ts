@@ -65,6 +65,12 @@ export function databaseUrl(about: string, alsoAllowed: readonly string[] = []):
         throw new Error(`does not start with "postgres://" or "postgresql://".${didYouMean(value, alsoAllowed)}`);
       }
       if (!URL.canParse(value)) throw new Error('is not a valid URL; write special characters of the password as %XX');
+      // The parser ended the password at a "/", "?" or "#", and takes the user for the host.
+      const { pathname, search, hash } = new URL(value);
+      const parameters = search.slice(1).split('&');
+      if (`${pathname}${hash}`.includes('@') || parameters.some((each) => /^[^=]*@/.test(each))) {
+        throw new Error('has an "@" after the host; in a password, write "/" as %2F, "?" as %3F, "#" as %23 and "@" as %40');
+      }
       return value;
     },
     fromText: (given) => given,
