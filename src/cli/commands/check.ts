@@ -1,10 +1,11 @@
 // `rhythm check`: compiles flows and shows every error in them.
 
 import { readFileSync } from 'node:fs';
-import { check, renderDiagnostic } from '../../../libs/flow/index.js';
+import { check, type Diagnostic, renderDiagnostic } from '../../../libs/flow/index.js';
 import { type CliCommand, EXIT } from '../command.js';
 import { findFlowFiles } from '../find-flow-files.js';
 import { count } from '../format.js';
+import { visible, visibleLines } from '../output.js';
 
 export const checkCommand: CliCommand = (program, context) => {
   program
@@ -22,7 +23,7 @@ export const checkCommand: CliCommand = (program, context) => {
           errors: errors.map(({ file, line, column, code, message, advice }) => ({ file, line, column, code, message, advice })),
         };
         const print = () => {
-          for (const error of errors) context.print(renderDiagnostic(error));
+          for (const error of errors) context.print(...visibleLines(renderDiagnostic(oneLineEach(error))));
           context.note(
             errors.length === 0
               ? `No errors in ${count(files.length, 'file')}.`
@@ -33,3 +34,8 @@ export const checkCommand: CliCommand = (program, context) => {
       }),
     );
 };
+
+// The name of a file, and what a message quotes from the source, cannot begin a line of their own.
+function oneLineEach(error: Diagnostic): Diagnostic {
+  return { ...error, file: visible(error.file), message: visible(error.message), advice: visible(error.advice) };
+}

@@ -5,6 +5,7 @@ import { maskUrl } from '../../config/mask-url.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { type Finding, runChecks } from '../doctor-checks.js';
 import { count } from '../format.js';
+import { line, type Printable } from '../output.js';
 import { renderTable } from '../table.js';
 
 export const doctorCommand: CliCommand = (program, context) => {
@@ -51,8 +52,8 @@ async function showFindings(context: CliContext): Promise<number> {
   const broken = findings.filter(({ state }) => state === 'broken').length;
   const warnings = findings.filter(({ state }) => state === 'warning').length;
   const print = () => {
-    context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"\n`);
-    for (const finding of findings) context.print(line(finding, context));
+    context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"`, '');
+    for (const finding of findings) context.print(...linesOf(finding, context));
     context.print('');
     if (broken + warnings === 0) context.print('No problems found.');
     else context.print(`${count(broken, 'problem')}, ${count(warnings, 'warning')}.`);
@@ -60,7 +61,7 @@ async function showFindings(context: CliContext): Promise<number> {
   return context.report({ findings }, print, broken > 0 ? EXIT.failed : EXIT.ok);
 }
 
-function line({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): string {
+function linesOf({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): Printable[] {
   const mark = { ok: colours.green('ok      '), warning: colours.yellow('warning '), broken: colours.red('broken  ') }[state];
-  return `${mark}${check}: ${found}${advice ? `\n        ${advice}` : ''}`;
+  return [line`${mark}${check}: ${found}`, ...(advice ? [`        ${advice}`] : [])];
 }

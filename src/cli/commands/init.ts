@@ -26,7 +26,7 @@ export const initCommand: CliCommand = (program, context) => {
         return context.report({ folder: home, written, kept, next }, () => {
           for (const file of written) context.print(`written  ${relative('.', join(home, file))}`);
           for (const file of kept) context.print(`kept     ${relative('.', join(home, file))}`);
-          context.note(`\nNext:\n${next.map((step) => `  ${step}`).join('\n')}`);
+          context.note('', 'Next:', ...next.map((step) => `  ${step}`));
         });
       }),
     );

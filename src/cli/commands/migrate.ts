@@ -13,6 +13,7 @@ import {
 import { maskUrl } from '../../config/mask-url.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../../database/unreachable.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { visibleLines } from '../output.js';
 import { UsageError } from '../usage-error.js';
 
 interface MigrateOptions {
@@ -76,7 +77,7 @@ async function dryRun(context: CliContext, source: Source, down: boolean): Promi
   return context.report({ migrations: plan }, () => {
     for (const { name, statements } of plan) {
       context.print(`-- ${name}`);
-      for (const statement of statements) context.print(`${statement};\n`);
+      for (const statement of statements) context.print(...visibleLines(`${statement};`), '');
     }
     if (plan.length === 0) context.note('Nothing to do.');
   });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compile, type Effect, type Program } from '../../../libs/flow/index.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { jsonText, visible, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
 import { type LocalOutcome, type LocalResult, runLocally } from '../run-locally.js';
 import { callStub, readStubs, type Stubs } from '../stubs.js';
@@ -104,7 +105,8 @@ async function runChild(
 
 function compileFile(file: string): Program {
   if (!existsSync(file)) throw new UsageError(`The file ${file} does not exist.`);
-  return compile(readFileSync(file, 'utf8'), { file });
+  // The name is a part of messages and stacks that are printed line by line.
+  return compile(readFileSync(file, 'utf8'), { file: visible(file) });
 }
 
 function readSignals(text: string): Signal[] {
@@ -114,11 +116,12 @@ function readSignals(text: string): Signal[] {
 }
 
 function printOutcome(outcome: LocalOutcome, context: CliContext): void {
-  if (outcome.status === 'completed') context.print(outcome.output === undefined ? 'undefined' : JSON.stringify(outcome.output, null, 2));
+  if (outcome.status === 'completed') context.print(...visibleLines(jsonText(outcome.output, 2) ?? 'undefined'));
   else if (outcome.status === 'failed') {
     const { name, message, code, stack, cause } = outcome.error;
     context.note(`failed: ${name}: ${message}${code ? ` (${code})` : ''}`);
-    if (stack) context.note(stack.startsWith(name) ? stack.split('\n').slice(1).join('\n') : stack);
+    const places = stack?.split('\n').filter((each) => /^\s+at /.test(each)) ?? [];
+    context.note(...places);
     if (cause) context.note(`caused by ${cause.name}: ${cause.message}`);
   } else {
     const signals = outcome.waits.map((signal) => `the signal "${signal}"`).join(' and ');
