@@ -142,7 +142,8 @@ export function duration(about: string, fallback: Duration, min: Duration = 0, m
       if (ms > most) throw new Error(`is more than ${max}`);
       return ms;
     },
-    fromText: (given) => given,
+    // All variables are strings: there, digits are the number of milliseconds that they are in code.
+    fromText: (given) => (/^\d+$/.test(given.trim()) ? Number(given) : given),
   };
 }
 
