@@ -59,8 +59,8 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
   const { flows, externalTasks, snapshotStore, configPath } = options;
   asConfiguration(() => {
     if (flows !== undefined) checkArray(flows, 'flows', 'folders, files or { name, source }');
-    if (externalTasks !== undefined) {
-      checkArray(externalTasks, 'externalTasks', 'names of tasks');
+    if (externalTasks !== undefined && externalTasks !== '*') {
+      checkArray(externalTasks, 'externalTasks', 'names of tasks, or "*" for any');
       externalTasks.forEach((name, index) => {
         checkName(name, `externalTasks[${index}]`);
       });

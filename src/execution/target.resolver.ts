@@ -9,7 +9,7 @@ import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { pickVersion } from '../flows/pick-version.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
+import { externalTasksOf, RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import type { StartOptions } from './start-options.js';
@@ -66,7 +66,7 @@ export class TargetResolver {
 
   /** Whether a task that this process does not have may be called anyway. */
   isExternalTask(name: string): boolean {
-    const external = this.options.externalTasks ?? [];
+    const external = externalTasksOf(this.options);
     return external.includes('*') || external.includes(name);
   }
 
