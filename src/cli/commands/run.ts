@@ -67,6 +67,7 @@ async function runFile(
   const print = (now: number, text: string) =>
     trace?.context.note(`${'  '.repeat(trace.depth)}${clock(now - trace.startedAt)}  ${text}`.trimEnd());
   const waits = new Map<number, string>();
+  let detached = 0;
   const outcome = await runLocally(program, basename(file, '.flow'), inputs, {
     startedAt,
     signals,
@@ -80,6 +81,17 @@ async function runFile(
         if (error instanceof UsageError) usageError ??= error;
         return { error, tookMs: 0 };
       }
+    },
+    // As in the engine: the call returns the id of the child at once, and what becomes of the child is its own affair.
+    async detach(name, input, id, now) {
+      try {
+        if (Object.hasOwn(stubs, name)) await callStub(stubs, name, input);
+        else await runChild(join(dirname(file), `${name}.flow`), name, input, stubs, trace, now);
+      } catch (error) {
+        if (error instanceof UsageError) usageError ??= error;
+        else print(now, `detached workflow ${name}: ${(error as Error).message}`);
+      }
+      return id ?? `detached-${++detached}`;
     },
   });
   if (usageError) throw usageError;
@@ -135,7 +147,7 @@ function describe(effect: Effect, waits: Map<number, string>): string {
     case 'task':
       return `task ${effect.name} ${effect.input ?? ''}`;
     case 'workflow':
-      return `workflow ${effect.name} ${effect.input ?? ''}`;
+      return `${effect.options.detached ? 'detached workflow' : 'workflow'} ${effect.name} ${effect.input ?? ''}`;
     case 'timer':
       waits.set(effect.id, 'the timer');
       return 'at' in effect ? `timer until ${new Date(effect.at).toISOString()}` : `timer ${clock(effect.delayMs)}`;
