@@ -1,9 +1,11 @@
 // `rhythm run`: runs a flow locally, with stubs for its tasks and no database.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compile, type Effect, type Program } from '../../../libs/flow/index.js';
+import { checkFlowFile } from '../../flows/flow-files.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { asUsage } from '../find-flow-files.js';
 import { jsonText, visible, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
 import { type LocalOutcome, type LocalResult, runLocally } from '../run-locally.js';
@@ -116,7 +118,8 @@ async function runChild(
 }
 
 function compileFile(file: string): Program {
-  if (!existsSync(file)) throw new UsageError(`The file ${file} does not exist.`);
+  if (!lstatSync(file, { throwIfNoEntry: false })) throw new UsageError(`The file ${file} does not exist.`);
+  asUsage(() => checkFlowFile(file));
   // The name is a part of messages and stacks that are printed line by line.
   return compile(readFileSync(file, 'utf8'), { file: visible(file) });
 }
