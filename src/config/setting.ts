@@ -166,10 +166,20 @@ export function names(about: string, fallback: readonly string[]): Setting<reado
         throw new Error('is not an array of names');
       }
       if (value.length === 0) throw new Error('is an empty array');
+      const [wrong] = value.map(wrongName).filter((each) => each !== undefined);
+      if (wrong !== undefined) throw new Error(wrong);
       return value.map((name: string) => name.trim());
     },
     fromText: (given) => given.split(',').map((part) => part.trim()),
   };
+}
+
+// As the services check names, which use the settings and cannot be used here.
+function wrongName(name: string): string | undefined {
+  if (name.includes('\0')) return 'has a name with a NUL character, which PostgreSQL cannot store in text';
+  if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(name))
+    return 'has a name with half of a surrogate pair';
+  return name.length > 200 ? `has a name of ${name.length} characters; the limit is 200` : undefined;
 }
 
 // The message of a DurationError begins with the value; here the caller writes it.

@@ -11,6 +11,7 @@ import {
   schemaVersion,
 } from '../../../libs/store/index.js';
 import { maskUrl } from '../../config/mask-url.js';
+import { explainRefusal } from '../../database/refused-boot.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../../database/unreachable.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { visibleLines } from '../output.js';
@@ -65,7 +66,7 @@ async function onDatabase(
     await source.initialize();
     return await work(source, url, database.schema);
   } catch (error) {
-    throw isConnectionFailure(error) ? new DatabaseUnreachableError(url, error) : error;
+    throw isConnectionFailure(error) ? new DatabaseUnreachableError(url, error) : explainRefusal(error, database.schema);
   } finally {
     if (source.isInitialized) await source.destroy();
     await embedded?.stop();
