@@ -8,7 +8,7 @@ import type { CliServices } from './services.js';
 import type { Terminal } from './terminal.js';
 
 /** Documented exit codes. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, interrupted: 130 } as const;
 
 /** Flags of every command. */
 export interface GlobalFlags {

@@ -32,7 +32,7 @@ const GROUPS: Record<string, readonly CliCommand[]> = {
 };
 
 /** The part of the help about exit codes and --json. */
-export const OUTPUT_HELP = `Exit codes: 0 ok, 1 the operation failed, 2 wrong usage or configuration, 130 interrupted by Ctrl-C.
+export const OUTPUT_HELP = `Exit codes: 0 ok, 1 the operation failed, 2 wrong usage or configuration, 3 the database cannot be reached, 130 interrupted by Ctrl-C.
 With --json, every command prints one JSON document on one line: { "ok", "command", "data" }, or { "ok": false, "command", "error": { "code", "message" } }.`;
 
 /** Builds the program; its commands use the context. */

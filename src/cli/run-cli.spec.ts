@@ -236,7 +236,7 @@ describe('rhythm migrate', () => {
   it('names a database that cannot be reached, and explains how to set one when none is configured', async () => {
     const away = await rhythm('--database-url', 'postgres://ann:s3cret@127.0.0.1:1/x', 'migrate');
     expect(away).toMatchObject({
-      code: 1,
+      code: 3,
       err: expect.stringMatching(/Cannot connect to PostgreSQL at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/x/),
     });
     expect(await rhythm('--config', join(folder, 'none.toml'), 'migrate')).toMatchObject({ code: 2 });

@@ -5,6 +5,7 @@ import { CommanderError } from 'commander';
 import { EmbeddedPostgresError } from '../../libs/embedded/index.js';
 import { FlowError } from '../../libs/flow/index.js';
 import { loadSettings } from '../config/load-settings.js';
+import { DatabaseUnreachableError } from '../database/unreachable.js';
 import { ConfigurationError, InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { type CliContext, EXIT, type GlobalFlags } from './command.js';
 import { errorMessage } from './error-message.js';
@@ -108,7 +109,7 @@ function reportError(error: unknown, context: CliContext, command: string, args:
     const [first, ...rest] = mayHaveLines(error) ? visibleLines(text) : [text];
     context.note(line`${context.terminal.colours.red('error:')} ${first!}`, ...rest);
   }
-  return isUsage(error) ? EXIT.usage : EXIT.failed;
+  return isUsage(error) ? EXIT.usage : error instanceof DatabaseUnreachableError ? EXIT.unreachable : EXIT.failed;
 }
 
 // Those whose messages we lay out in lines. In all others a line break comes from a name or from the error of a run.

@@ -6,6 +6,7 @@ import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { type Finding, runChecks } from '../doctor-checks.js';
 import { count } from '../format.js';
 import { line, type Printable } from '../output.js';
+import { refuseNewEmbedded } from '../services.js';
 import { renderTable } from '../table.js';
 
 export const doctorCommand: CliCommand = (program, context) => {
@@ -19,7 +20,7 @@ export const doctorCommand: CliCommand = (program, context) => {
     )
     .addHelpText(
       'after',
-      '\nThe exit code is 1 if something is broken, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
+      '\nThe exit code is 1 if something is broken, 3 if the database cannot be reached, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
     )
     .action(context.action(() => (context.flags.config?.bare ? showSettings(context) : showFindings(context))));
 };
@@ -48,6 +49,7 @@ function showSettings(context: CliContext): number {
 
 async function showFindings(context: CliContext): Promise<number> {
   const { settings } = context.settings();
+  refuseNewEmbedded(settings);
   const findings = await runChecks(settings);
   const broken = findings.filter(({ state }) => state === 'broken').length;
   const warnings = findings.filter(({ state }) => state === 'warning').length;
@@ -58,7 +60,8 @@ async function showFindings(context: CliContext): Promise<number> {
     if (broken + warnings === 0) context.print('No problems found.');
     else context.print(`${count(broken, 'problem')}, ${count(warnings, 'warning')}.`);
   };
-  return context.report({ findings }, print, broken > 0 ? EXIT.failed : EXIT.ok);
+  const code = findings.some(({ unreachable }) => unreachable) ? EXIT.unreachable : broken > 0 ? EXIT.failed : EXIT.ok;
+  return context.report({ findings: findings.map(({ unreachable: _, ...finding }) => finding) }, print, code);
 }
 
 function linesOf({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): Printable[] {
