@@ -140,8 +140,9 @@ function waits({ execution, inspection }: ExecutionDetails): string[] {
 }
 
 function until(due: Date, turn: number | null): string {
-  const left = turn === null ? ` (in ${span(due.getTime() - Date.now())})` : '';
-  return `, until ${due.toISOString()}${left}`;
+  const leftMs = due.getTime() - Date.now();
+  const left = leftMs >= 0 ? `in ${span(leftMs)}` : `overdue by ${span(-leftMs)}`;
+  return `, until ${due.toISOString()}${turn === null ? ` (${left})` : ''}`;
 }
 
 function errorLines({ error }: Execution): string[] {
