@@ -100,6 +100,10 @@ describe('the module', () => {
       code: 'RHYTHM_UNKNOWN_TASK',
       message: expect.stringMatching(/calls\.flow:1:\d+ calls the task "chrge", which no provider has\. Did you mean "charge"\?/),
     });
+    // What is suggested is among what is listed.
+    await expect(boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: ['charge'] }))])).rejects.toThrow(
+      /Did you mean "charge"\?\nTasks of this process: none\. External tasks: "charge"\. Mark/,
+    );
     const app = await boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: ['chrge'] }))], [Tasks]);
     await app.close();
     const any = await boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: '*' }))], [Tasks]);
