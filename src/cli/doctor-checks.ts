@@ -3,6 +3,7 @@
 import { startEmbedded } from '../../libs/embedded/index.js';
 import {
   createDataSource,
+  isDatabaseError,
   isTransactionPooler,
   longTransactions,
   PoolRunner,
@@ -15,6 +16,7 @@ import {
   readWorkers,
   SCHEMA_VERSION,
   type ServerFacts,
+  type ServerHealth,
   schemaVersion,
 } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
@@ -48,14 +50,14 @@ export async function runChecks(settings: RhythmSettings): Promise<Finding[]> {
   const db = new PoolRunner(connection, { max: 2 });
   try {
     const [server, skew] = await askServer(db);
-    const health = await readServerHealth(db);
+    const health = await readServerHealth(db).catch(unreadable);
     const findings = [reachable(server), connections(server, settings), clock(skew), await pooler(connection, settings)];
-    findings.push(...serverFindings(health), await transactions(db));
+    findings.push(...(isFinding(health) ? [health] : serverFindings(health)), await transactions(db));
     const schema = await schemaFinding(url, settings);
     findings.push(schema);
     if (schema.state === 'broken') return findings;
     findings.push(...vacuumFindings(await readQueueTables(db)), ...clockFinding(await readClockAhead(db)));
-    findings.push(...poolFinding(server, health, (await readWorkers(db)).length, database.maxConnections));
+    if (!isFinding(health)) findings.push(...poolFinding(server, health, (await readWorkers(db)).length, database.maxConnections));
     findings.push(await workers(db, settings), ...(await queues(db, settings)));
     return findings;
   } catch (error) {
@@ -66,6 +68,17 @@ export async function runChecks(settings: RhythmSettings): Promise<Finding[]> {
     await db.close();
     await embedded?.stop();
   }
+}
+
+// Some services that speak PostgreSQL's protocol do not have all of its functions. The other checks still count.
+function unreadable(error: unknown): Finding {
+  if (!isDatabaseError(error)) throw error;
+  const advice = 'Look for its settings, replicas and backups where the server is managed (docs/operations.md).';
+  return { check: 'server', state: 'warning', found: `this server does not say how it is operated: ${error.message}`, advice };
+}
+
+function isFinding(health: ServerHealth | Finding): health is Finding {
+  return 'check' in health;
 }
 
 async function askServer(db: PoolRunner): Promise<[ServerFacts, number]> {

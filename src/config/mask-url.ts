@@ -21,5 +21,5 @@ export function maskUrlsIn(text: string): string {
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const PARAMETER = /(\b\w*passw(?:or)?d\s*=\s*)(?:'(?:\\.|[^'\\])*'?|[^&\s]+)/gi;
-// Up to the last `@` before whitespace or a quote.
-const URL_WITH_PASSWORD = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`]*:[^\s"'`]*@[^\s"'`]*/gi;
+// Up to the last `@` before whitespace or a quote. Bounded, so that a text of many colons takes no quadratic time.
+const URL_WITH_PASSWORD = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'`]{0,1000}:[^\s"'`]{0,1000}@[^\s"'`]{0,1000}/gi;

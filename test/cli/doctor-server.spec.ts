@@ -81,6 +81,38 @@ describe('rhythm doctor on a real server', () => {
     expect((await findings()).filter(({ check, state }) => ['vacuum', 'clock'].includes(check) && state !== 'ok')).toEqual([]);
   });
 
+  it('goes on with the other checks on a server that does not have all functions of PostgreSQL', async () => {
+    // A view of the same name in the path before the catalogue, as a service has one that refuses.
+    const { schema } = database;
+    await client.query(
+      `create view ${schema}.pg_replication_slots as select 1 / 0 as slot_name, true as active, '' as wal_status, null::pg_lsn as restart_lsn`,
+    );
+    try {
+      const found = await onDatabase('search_path', `${schema}, pg_catalog`);
+      expect(found).toContainEqual(
+        expect.objectContaining({
+          check: 'server',
+          state: 'warning',
+          found: expect.stringMatching(/does not say how it is operated: division by zero/),
+        }),
+      );
+      expect(found.map(({ check }) => check)).toEqual(expect.arrayContaining(['transactions', 'schema', 'vacuum', 'queues']));
+    } finally {
+      await client.query(`drop view ${schema}.pg_replication_slots`);
+    }
+  });
+
+  it('does not count a worker that has missed its heartbeats as alive, long before its work is taken from it', async () => {
+    const { schema } = database;
+    const beat = (seconds: number) =>
+      `insert into ${schema}.worker_heartbeats (worker_id, host, pid, queues, tasks, concurrency, code_version, beat_at)
+      values ('w', 'h', 1, '{default}', '{}', 1, '0', now() - interval '${seconds} seconds')`;
+    const remove = `delete from ${schema}.worker_heartbeats`;
+    const of = (found: Finding[]) => found.find(({ check }) => check === 'workers')!.found;
+    expect(of(await during(beat(4), remove))).toBe('1 alive');
+    expect(of(await during(beat(20), remove))).toBe('none is alive, 1 without a recent heartbeat');
+  });
+
   it('finds a replication slot that nothing uses, without keeping its WAL from being counted', async () => {
     const slot = `unused_${name().slice(-8)}`;
     const { rows } = await client.query(`show wal_level`);

@@ -59,16 +59,20 @@ describe('what is shown', () => {
         return 2;
       }
     }
-    const source = "return await Promise.all([Task.run('quick'), Task.run('slow')])";
+    // Those that are delayed have rows, and wake their run only when all of them have ended.
+    const source = `
+      const quick = () => Task.run('quick', null, { delay: '20ms' });
+      return await Promise.all([quick(), quick(), Task.run('slow', null, { delay: '20ms' })])`;
     const app = await startApp(database, { flows: [{ name: 'both', source }] }, { providers: [Tasks] });
     await app.executions.start('both', {}, { id: 'both' });
     await eventually(async () => {
       const { text, branches } = await app.executions.inspect('both');
-      expect(branches[0]?.waitsFor).toBe('Promise.all: task "quick" (has completed), task "slow"');
-      expect(text).toContain('waits for Promise.all: task "quick" (has completed), task "slow"');
+      const waits = 'Promise.all: task "quick" (has completed), task "quick" (has completed), task "slow"';
+      expect(branches[0]?.waitsFor).toBe(waits);
+      expect(text).toContain(`waits for ${waits}`);
     });
     release();
-    expect(await app.executions.result('both')).toEqual([1, 2]);
+    expect(await app.executions.result('both')).toEqual([1, 1, 2]);
     await app.close();
   });
 
