@@ -7,7 +7,6 @@ describe('a duration', () => {
   it.each([
     [0, 0],
     [1500, 1_500],
-    ['250', 250],
     ['500ms', 500],
     ['30s', 30_000],
     ['1.5h', 5_400_000],
@@ -19,7 +18,7 @@ describe('a duration', () => {
     expect(parseDuration(given, 'timeout')).toBe(ms);
   });
 
-  it.each(['', 'soon', '-1s', '1 fortnight', '10x', 'h', Number.NaN, Number.POSITIVE_INFINITY, -1, null, {}, '200y', '80000d'])(
+  it.each(['', 'soon', '-1s', '1 fortnight', '10x', 'h', '250', Number.NaN, Number.POSITIVE_INFINITY, -1, null, {}, '200y', '80000d'])(
     'refuses %p',
     (given) => {
       expect(() => parseDuration(given, 'options.timeout')).toThrow(

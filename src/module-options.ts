@@ -15,7 +15,7 @@ export interface RhythmModuleOptions extends SettingOptions {
   /** Folders, files or sources of the workflows of this process. */
   flows?: readonly FlowSource[];
   /** Tasks that flows call and workers of another application run; "*" for any. Other unknown names fail at boot. */
-  externalTasks?: readonly string[];
+  externalTasks?: readonly string[] | '*';
   /**
    * The app's own TypeORM DataSource, or the token it is provided under, for transactional tasks.
    * Default: the one `@nestjs/typeorm` provides, if there is one.
@@ -30,6 +30,11 @@ export interface RhythmModuleOptions extends SettingOptions {
   snapshotStore?: SnapshotStore;
   /** A configuration file that must exist, instead of the usual search. */
   configPath?: string;
+}
+
+/** The names of `externalTasks`, with "*" among them for any. */
+export function externalTasksOf({ externalTasks = [] }: Pick<RhythmModuleOptions, 'externalTasks'>): readonly string[] {
+  return externalTasks === '*' ? ['*'] : externalTasks;
 }
 
 /** Keys of the options that are not settings. */

@@ -2,6 +2,8 @@
 
 import { nearestName } from '../libs/flow/index.js';
 
+export { nearestName as nearest };
+
 /** " Did you mean "x"?" or an empty string. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const found = nearestName(name, known);

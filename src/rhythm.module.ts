@@ -1,6 +1,6 @@
 // `RhythmModule`: wires settings, database, registries, services and the worker into a Nest application.
 
-import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
+import { type DynamicModule, Logger, Module, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { AppDataSourceFinder } from './boot/app-data-source.finder.js';
@@ -63,7 +63,9 @@ const settings: Provider = {
     checkModuleOptions(options);
     const { configPath } = options;
     const given = Object.fromEntries(Object.entries(options).filter(([key]) => !(CODE_OPTION_KEYS as readonly string[]).includes(key)));
-    return loadSettings({ options: given, configPath });
+    const loaded = loadSettings({ options: given, configPath });
+    for (const warning of loaded.warnings) new Logger('Rhythm').warn(warning);
+    return loaded;
   },
 };
 

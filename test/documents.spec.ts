@@ -1,6 +1,6 @@
 // The links and commands in the documents exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
@@ -14,6 +14,14 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
+  // People read them on npm and in node_modules, where nothing else of the repository is.
+  it.each(publishedDocuments())('%s, which is published, links only to files that are', (name) => {
+    const text = readFileSync(join(ROOT, name), 'utf8').replace(/```[\s\S]*?```/g, '');
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^([a-z]+:|#)/.test(link));
+    const dead = links.filter((link) => !isPublished(normalize(join(dirname(name), link.split('#')[0] ?? ''))));
+    expect(dead).toEqual([]);
+  });
+
   it('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
     const mentioned = documentsIn(ROOT).flatMap((name) => [...readFileSync(join(ROOT, name), 'utf8').matchAll(/npm run ([\w:]+)/g)]);
@@ -22,6 +30,19 @@ describe('the documents', () => {
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
+
+function publishedDocuments(): string[] {
+  return documentsIn(ROOT).filter(isPublished);
+}
+
+// By the patterns of package.json; npm adds README and LICENSE. A link to a folder of published files is fine.
+function isPublished(path: string): boolean {
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
+  return [...files, 'README.md', 'LICENSE'].some((pattern) => {
+    const escaped = pattern.replace(/[.]/g, '\\.').replaceAll('*', '[^/]*');
+    return new RegExp(`^${escaped}$`).test(path) || dirname(pattern) === path;
+  });
+}
 
 function documentsIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

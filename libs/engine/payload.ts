@@ -15,7 +15,15 @@ export interface PayloadLimits {
 export function toJsonText(value: unknown, path: string, limits: PayloadLimits): string | undefined {
   if (value === undefined) return undefined;
   const size = new Size(path, limits);
-  const text = plainText(value, size, limits) ?? new Writer(path, limits, size).write(value, '');
+  const writer = new Writer(path, limits, size);
+  let text: string | undefined;
+  try {
+    text = plainText(value, size, limits) ?? writer.write(value, '');
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    // A getter, a toJSON() or a Proxy of the caller.
+    throw refused(writer.place(), `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
   if (text === undefined) throw refused(path, 'is a function or symbol, which JSON cannot hold');
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.payloadBytes) throw size.tooLarge(`${bytes}`);
@@ -26,10 +34,11 @@ export function toJsonText(value: unknown, path: string, limits: PayloadLimits):
 // 0.4 µs instead of 0.8, 200 lines of an invoice 66 instead of 210. What is not plain is written by the Writer, which finds the place
 // of what is wrong. (A getter is called twice here.)
 function plainText(value: unknown, size: Size, { payloadDepth }: PayloadLimits): string | undefined {
-  if (!isPlain(value, size, payloadDepth)) return undefined;
   try {
-    return JSON.stringify(value);
-  } catch {
+    return isPlain(value, size, payloadDepth) ? JSON.stringify(value) : undefined;
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    // A getter that throws: the Writer finds its place.
     return undefined;
   }
 }
@@ -146,7 +155,7 @@ class Writer {
 
   private array(items: readonly unknown[]): string {
     const parts: string[] = [];
-    for (let index = 0; index < items.length; index++) parts.push(this.inside(index, items[index]) ?? 'null');
+    for (let index = 0; index < items.length; index++) parts.push(this.item(items, index) ?? 'null');
     return `[${parts.join(',')}]`;
   }
 
@@ -154,21 +163,25 @@ class Writer {
     const kind = unsupportedKind(object);
     if (kind) throw refused(this.place(), `is a ${kind}, whose content JSON would lose`);
     const parts: string[] = [];
-    for (const [name, item] of Object.entries(object)) {
-      const text = this.inside(name, item);
+    for (const name of Object.keys(object)) {
+      // A getter that throws is reported with its own place.
+      this.keys.push(name);
+      const text = this.write((object as Record<string, unknown>)[name], name);
+      this.keys.pop();
       if (text !== undefined) parts.push(`${JSON.stringify(name)}:${text}`);
     }
     return `{${parts.join(',')}}`;
   }
 
-  private inside(key: string | number, item: unknown): string | undefined {
-    this.keys.push(key);
-    const text = this.write(item, String(key));
+  private item(items: readonly unknown[], index: number): string | undefined {
+    this.keys.push(index);
+    const text = this.write(items[index], String(index));
     this.keys.pop();
     return text;
   }
 
-  private place(): string {
+  /** Where it is, or was when it was interrupted. */
+  place(): string {
     return this.path + this.keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
   }
 

@@ -7,7 +7,7 @@ describe('a duration', () => {
     [0, 0],
     [1500, 1_500],
     [1.4, 1],
-    ['250', 250],
+    ['0', 0],
     ['500ms', 500],
     ['30s', 30_000],
     ['15m', 900_000],
@@ -41,6 +41,10 @@ describe('a duration', () => {
   ])('refuses %p and says what to write', (given) => {
     expect(() => parseDuration(given)).toThrow(DurationError);
     expect(() => parseDuration(given)).toThrow(/is not a duration\. Write milliseconds/);
+  });
+
+  it.each(['5', '1500', ' 0.5 '])('refuses %p, because it does not say of what', (given) => {
+    expect(() => parseDuration(given)).toThrow(/is not a duration: it has no unit\. Write milliseconds \(1500\) or a string/);
   });
 
   it('refuses a negative one and one of more than a century', () => {

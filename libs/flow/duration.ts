@@ -1,7 +1,7 @@
 // Reads a duration as flows, options and settings write it: milliseconds, or a string such as "24h" or "1m 30s".
 import { FlowError } from './errors.js';
 
-/** Milliseconds, or a string such as "500ms", "30s", "15m", "24h", "3d", "2w", "1h 30m". */
+/** Milliseconds as a number, or a string with units such as "500ms", "30s", "15m", "24h", "3d", "2w", "1h 30m". */
 export type Duration = number | string;
 
 /** A value is not a duration; the message says what is wrong with it and what to write. */
@@ -36,6 +36,9 @@ const ADVICE = 'Write milliseconds (1500) or a string such as "500ms", "30s", "1
 /** Milliseconds of a duration, whole and not negative; throws a `DurationError` for anything else. */
 export function parseDuration(value: unknown): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? fromText(value) : Number.NaN;
+  if (typeof value === 'string' && value.length <= LONGEST_TEXT && /^\s*\d+(?:\.\d+)?\s*$/.test(value) && Number.isNaN(ms)) {
+    throw new DurationError(`${shown(value)} is not a duration: it has no unit. ${ADVICE}`);
+  }
   if (!Number.isFinite(ms)) throw new DurationError(`${shown(value)} is not a duration. ${ADVICE}`);
   if (ms < 0) throw new DurationError(`${shown(value)} is a negative duration. Give zero or more.`);
   if (ms > LONGEST) throw new DurationError(`${shown(value)} is longer than 100 years. Check the unit: a bare number is milliseconds.`);
@@ -65,7 +68,8 @@ export function showDuration(ms: number): string {
 function fromText(text: string): number {
   const trimmed = text.trim().toLowerCase();
   if (trimmed === '' || trimmed.length > LONGEST_TEXT) return Number.NaN;
-  if (/^\d+(?:\.\d+)?$/.test(trimmed)) return Number(trimmed);
+  // Other strings without a unit are refused: some mean seconds by "5".
+  if (trimmed === '0') return 0;
   const part = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/y;
   let total = 0;
   while (part.lastIndex < trimmed.length) {

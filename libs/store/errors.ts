@@ -40,3 +40,19 @@ export class SchemaTooNewError extends RhythmError {
     );
   }
 }
+
+/** No connection of the pool became free in time. Nothing was sent. */
+export class PoolBusyError extends RhythmError {
+  constructor(
+    readonly connections: number,
+    waitedMs: number,
+    options: { cause: unknown },
+  ) {
+    super(
+      'RHYTHM_POOL_BUSY',
+      `All ${connections} connections for calls of this process were in use for ${waitedMs} ms, and nothing was sent. ` +
+        'Make fewer calls at the same time (startMany starts a thousand in one), or raise database.maxConnections or database.acquireTimeout.',
+      options,
+    );
+  }
+}

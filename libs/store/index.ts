@@ -85,6 +85,15 @@ export { type HistoryEntry, readHistory } from './read/read-history.js';
 export { type KeptCall, type KeptTurn, listKeptStates, readKeptState } from './read/read-kept-states.js';
 export { type RunState, readRunState } from './read/read-run-state.js';
 export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
+export {
+  type QueueTable,
+  type Replica,
+  readClockAhead,
+  readQueueTables,
+  readServerHealth,
+  type ServerHealth,
+  type Slot,
+} from './read/server-health.js';
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';

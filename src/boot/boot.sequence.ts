@@ -5,7 +5,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { DefinitionService } from '../flows/definition.service.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
+import { externalTasksOf, RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { TaskExplorer } from '../tasks/task.explorer.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import { AppDataSourceFinder } from './app-data-source.finder.js';
@@ -32,7 +32,7 @@ export class BootSequence implements OnModuleInit {
       await this.appDataSource.checkSchema();
       // A process that runs no work does not need the tasks that its flows call.
       if (role !== 'api') {
-        checkCalls(this.flows.all(), this.tasks, this.options.externalTasks ?? []);
+        checkCalls(this.flows.all(), this.tasks, externalTasksOf(this.options));
         await this.appDataSource.check(this.tasks);
       }
       await this.definitions.publish();

@@ -22,7 +22,7 @@ export function checkCalls(flows: readonly LoadedFlow[], tasks: TaskRegistry, ex
   ]);
   if (problems.length === 0) return;
   throw new ConfigurationError(
-    `${problems.join('\n')}\nTasks of this process: ${listNames(tasks.names())}. Mark a provider method with @Task('…'), or list the name in externalTasks if another application runs it.`,
+    `${problems.map((problem) => problem.replace(/\p{Cc}/gu, '\ufffd')).join('\n')}\nTasks of this process: ${listNames(tasks.names())}.${external.length > 0 ? ` External tasks: ${listNames(external)}.` : ''} Mark a provider method with @Task('…'), or list the name in externalTasks if another application runs it.`,
     'RHYTHM_UNKNOWN_TASK',
   );
 }

@@ -64,8 +64,8 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
       for (const [kind, isApplied] of Object.entries(globalEnhancers)) checkBoolean(isApplied, `globalEnhancers.${kind}`);
     }
     if (flows !== undefined) checkArray(flows, 'flows', 'folders, files or { name, source }');
-    if (externalTasks !== undefined) {
-      checkArray(externalTasks, 'externalTasks', 'names of tasks');
+    if (externalTasks !== undefined && externalTasks !== '*') {
+      checkArray(externalTasks, 'externalTasks', 'names of tasks, or "*" for any');
       externalTasks.forEach((name, index) => {
         checkName(name, `externalTasks[${index}]`);
       });

@@ -3,11 +3,12 @@
 import type { Command } from 'commander';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { SettingOptions } from '../config/schema.js';
+import type { Printable } from './output.js';
 import type { CliServices } from './services.js';
 import type { Terminal } from './terminal.js';
 
 /** Documented exit codes. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, interrupted: 130 } as const;
 
 /** Flags of every command. */
 export interface GlobalFlags {
@@ -27,10 +28,12 @@ export interface CliContext {
   graceMs: number;
   /** The command runs until it is stopped, so SIGTERM is its normal end. */
   runsUntilStopped: boolean;
-  /** Writes a line of the result to stdout. */
-  print(line: string): void;
-  /** Writes a line for people to stderr. */
-  note(line: string): void;
+  /** Writes lines of the result to stdout. Each string is one line: control characters in it, line breaks too, are written as escapes. */
+  print(...lines: Printable[]): void;
+  /** Writes lines for people to stderr, in the same way. */
+  note(...lines: Printable[]): void;
+  /** Clears the screen, before a command prints again. */
+  clear(): void;
   /** Overwrites the last line of stderr; for terminals only. */
   redraw(text: string): void;
   /** Writes the result of the command, as one JSON document with --json and otherwise with `render`. Returns the exit code. */

@@ -23,7 +23,7 @@ export function docsPage(): string {
     'They can be given before or after the name of the command.',
     '',
     ...OUTPUT_HELP.split('\n').flatMap((line) => [line, '']),
-    'Tables fit the terminal: in a narrow one, less important columns are left out. Output to a pipe is complete and has no colours. `NO_COLOR`, `FORCE_COLOR` and `COLUMNS` are respected. Passwords are never printed.',
+    'Tables fit the terminal: in a narrow one, less important columns are left out. Output to a pipe is complete and has no colours. `NO_COLOR`, `FORCE_COLOR` and `COLUMNS` are respected. Passwords are never printed, and control characters in names, tags, logs and messages are written as escapes (`\\x1b`, `\\n`), with `--json` as JSON escapes.',
     '',
     '## Commands',
     '',

@@ -3,20 +3,27 @@
 import { startEmbedded } from '../../libs/embedded/index.js';
 import {
   createDataSource,
+  isDatabaseError,
   isTransactionPooler,
   longTransactions,
   PoolRunner,
   probeServer,
+  readClockAhead,
   readQueues,
+  readQueueTables,
+  readServerHealth,
   readUnserved,
   readWorkers,
   SCHEMA_VERSION,
   type ServerFacts,
+  type ServerHealth,
   schemaVersion,
 } from '../../libs/store/index.js';
 import type { RhythmSettings } from '../config/schema.js';
+import { silentAfter } from '../config/silent-after.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../database/unreachable.js';
 import { count, span } from './format.js';
+import { clockFinding, poolFinding, serverFindings, vacuumFindings, version } from './server-checks.js';
 
 /** What one check found. */
 export interface Finding {
@@ -24,10 +31,11 @@ export interface Finding {
   state: 'ok' | 'warning' | 'broken';
   found: string;
   advice?: string;
+  /** The database could not be reached, so nothing else was checked. */
+  unreachable?: true;
 }
 
 const CONNECT_MS = 5_000;
-const OLDEST_SERVER = 140_000;
 const SKEW_MS = 1_000;
 const LONG_SECONDS = 60;
 const LONG = span(LONG_SECONDS * 1_000);
@@ -42,20 +50,35 @@ export async function runChecks(settings: RhythmSettings): Promise<Finding[]> {
   const db = new PoolRunner(connection, { max: 2 });
   try {
     const [server, skew] = await askServer(db);
+    const health = await readServerHealth(db).catch(unreadable);
     const findings = [reachable(server), connections(server, settings), clock(skew), await pooler(connection, settings)];
-    findings.push(await transactions(db));
+    findings.push(...(isFinding(health) ? [health] : serverFindings(health)), await transactions(db));
     const schema = await schemaFinding(url, settings);
     findings.push(schema);
-    if (schema.state !== 'broken') findings.push(await workers(db, settings), ...(await queues(db)));
+    if (schema.state === 'broken') return findings;
+    findings.push(...vacuumFindings(await readQueueTables(db)), ...clockFinding(await readClockAhead(db)));
+    if (!isFinding(health)) findings.push(...poolFinding(server, health, (await readWorkers(db)).length, database.maxConnections));
+    findings.push(await workers(db, settings), ...(await queues(db, settings)));
     return findings;
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;
     const [found, advice] = new DatabaseUnreachableError(url, error).message.split(/(?<=\.) (?=[A-Z])/);
-    return [{ check: 'database', state: 'broken', found: found ?? '', advice }];
+    return [{ check: 'database', state: 'broken', found: found ?? '', advice, unreachable: true }];
   } finally {
     await db.close();
     await embedded?.stop();
   }
+}
+
+// Some services that speak PostgreSQL's protocol do not have all of its functions. The other checks still count.
+function unreadable(error: unknown): Finding {
+  if (!isDatabaseError(error)) throw error;
+  const advice = 'Look for its settings, replicas and backups where the server is managed (docs/operations.md).';
+  return { check: 'server', state: 'warning', found: `this server does not say how it is operated: ${error.message}`, advice };
+}
+
+function isFinding(health: ServerHealth | Finding): health is Finding {
+  return 'check' in health;
 }
 
 async function askServer(db: PoolRunner): Promise<[ServerFacts, number]> {
@@ -66,20 +89,16 @@ async function askServer(db: PoolRunner): Promise<[ServerFacts, number]> {
   return [server, server.now - (before + Date.now()) / 2];
 }
 
-function reachable({ version, versionNumber, readOnly }: ServerFacts): Finding {
-  const check = 'database';
-  if (readOnly) {
+function reachable(server: ServerFacts): Finding {
+  if (server.readOnly) {
     return {
-      check,
+      check: 'database',
       state: 'broken',
-      found: `PostgreSQL ${version} is a read-only replica`,
+      found: `PostgreSQL ${server.version} is a read-only replica`,
       advice: 'Set database.url to the primary, and database.readUrl to the replica.',
     };
   }
-  if (versionNumber < OLDEST_SERVER) {
-    return { check, state: 'broken', found: `PostgreSQL ${version} is too old`, advice: 'Rhythm needs PostgreSQL 14 or newer.' };
-  }
-  return { check, state: 'ok', found: `PostgreSQL ${version}` };
+  return version(server);
 }
 
 function connections({ usedConnections, maxConnections }: ServerFacts, { database }: RhythmSettings): Finding {
@@ -165,7 +184,7 @@ async function schemaFinding(url: string, { database }: RhythmSettings): Promise
 async function workers(db: PoolRunner, { worker }: RhythmSettings): Promise<Finding> {
   const check = 'workers';
   const all = await readWorkers(db);
-  const silent = all.filter(({ silentMs }) => silentMs > worker.deadAfter);
+  const silent = all.filter(({ silentMs }) => silentMs > silentAfter(worker));
   if (all.length === silent.length) {
     return {
       check,
@@ -185,9 +204,9 @@ async function workers(db: PoolRunner, { worker }: RhythmSettings): Promise<Find
   return { check, state: 'ok', found: `${all.length} alive` };
 }
 
-async function queues(db: PoolRunner): Promise<Finding[]> {
+async function queues(db: PoolRunner, { worker }: RhythmSettings): Promise<Finding[]> {
   const check = 'queues';
-  const all = await readQueues(db);
+  const all = await readQueues(db, silentAfter(worker));
   const unserved = all.filter(({ waiting, workers: n }) => waiting > 0 && n === 0);
   const stuck = all.filter(({ workers: n, oldestMs, running }) => n > 0 && running === 0 && (oldestMs ?? 0) > STUCK_MS);
   const withoutTask: Finding[] = (await readUnserved(db)).map(({ queue, task, waiting }) => ({

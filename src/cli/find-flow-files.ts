@@ -1,33 +1,45 @@
 // Finds .flow files: by name, in folders, and by pattern.
 
-import { readdirSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
+import { checkFlowFile, flowFilesIn, NotAFlowError } from '../flows/flow-files.js';
 import { UsageError } from './usage-error.js';
 
 /** The flows that the given paths select, sorted and without duplicates. */
 export function findFlowFiles(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
-    const files = filesOf(path);
+    const files = asUsage(() => filesOf(path));
     if (files.length === 0) throw new UsageError(`No .flow file matches "${path}".`);
     for (const file of files) found.add(file);
   }
   return [...found].sort();
 }
 
+/** Runs `work`; a file that cannot be a flow, or a link that cannot be followed, is wrong usage. */
+export function asUsage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const isLoop = (error as NodeJS.ErrnoException).code === 'ELOOP';
+    if (error instanceof NotAFlowError || isLoop) throw new UsageError((error as Error).message);
+    throw error;
+  }
+}
+
 function filesOf(path: string): string[] {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isFile()) return [normalize(path)];
-  if (stat?.isDirectory()) return flowsIn(path);
+  if (lstatSync(path, { throwIfNoEntry: false })) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return flowsIn(path);
+    checkFlowFile(path);
+    return [normalize(path)];
+  }
   if (!/[*?[{]/.test(path)) throw new UsageError(`${path} does not exist.`);
   const pattern = toPattern(normalize(path));
   return flowsIn(folderWithoutWildcards(path)).filter((file) => pattern.test(file));
 }
 
 function flowsIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.flow') && !file.split(/[\\/]/).includes('node_modules'))
-    .map((file) => normalize(join(folder, file)));
+  return flowFilesIn(folder).map((file) => normalize(join(folder, file)));
 }
 
 // The folder above the first wildcard: only this folder needs to be read.

@@ -1,6 +1,7 @@
 // Formats times, ages, counts and statuses for a terminal.
 
 import type { ExecutionStatus } from '../execution/execution.js';
+import { jsonText, type Printable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 /** `850ms`, `12s`, `3m`, `5h`, `12d`: rounded down to one unit. */
@@ -30,12 +31,12 @@ export function count(n: number, noun: string): string {
 
 /** A value on one line. */
 export function brief(value: unknown, most = 200): string {
-  const text = JSON.stringify(value) ?? 'undefined';
+  const text = jsonText(value) ?? 'undefined';
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** Colours the name of a status. */
-export function paintStatus(text: string, status: string, { colours }: Terminal): string {
+export function paintStatus(text: string, status: string, { colours }: Terminal): Printable {
   switch (status as ExecutionStatus) {
     case 'completed':
       return colours.green(text);

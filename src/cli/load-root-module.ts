@@ -26,7 +26,9 @@ export async function loadRootModule(file: string, name: string | undefined): Pr
     if (isModule(created)) return created;
   }
   throw new UsageError(
-    `${full} exports no Nest module named "${wanted}". Modules it exports: ${listNames(modules.map(([key]) => key))}. Choose one with --module.`,
+    modules.length > 0
+      ? `${full} exports no Nest module named "${wanted}". Modules it exports: ${listNames(modules.map(([key]) => key))}. Choose one with --module.`
+      : `${full} exports no Nest module, and so none named "${wanted}". Export your root module (a class with @Module) from it.`,
   );
 }
 

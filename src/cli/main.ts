@@ -21,7 +21,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    throw error;
+    // A full disk, a terminal that is gone. What the command has done is done; only its output is lost.
+    if (stream === process.stdout) process.stderr.write(`error: The output cannot be written: ${error.message}\n`);
+    process.exit(EXIT.failed);
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander';
 import { DEFAULT_ENGINE_OPTIONS } from '../../libs/engine/index.js';
+import { maskUrlsIn } from '../config/mask-url.js';
 import type { CliCommand, CliContext, GlobalFlags } from './command.js';
 import { activateCommand } from './commands/activate.js';
 import { benchCommand } from './commands/bench.js';
@@ -19,6 +20,7 @@ import { signalCommand } from './commands/signal.js';
 import { startCommand } from './commands/start.js';
 import { statusCommand } from './commands/status.js';
 import { workerCommand } from './commands/worker.js';
+import { line, visibleLines } from './output.js';
 import type { CliStreams } from './terminal.js';
 
 /** The commands by purpose, in the order of the help. */
@@ -30,7 +32,7 @@ const GROUPS: Record<string, readonly CliCommand[]> = {
 };
 
 /** The part of the help about exit codes and --json. */
-export const OUTPUT_HELP = `Exit codes: 0 ok, 1 the operation failed, 2 wrong usage or configuration, 130 interrupted by Ctrl-C.
+export const OUTPUT_HELP = `Exit codes: 0 ok, 1 the operation failed, 2 wrong usage or configuration, 3 the database cannot be reached, 130 interrupted by Ctrl-C.
 With --json, every command prints one JSON document on one line: { "ok", "command", "data" }, or { "ok": false, "command", "error": { "code", "message" } }.`;
 
 /** Builds the program; its commands use the context. */
@@ -60,7 +62,10 @@ export function buildProgram(streams: CliStreams, context: CliContext): Command 
       .configureOutput({
         writeOut: (text) => void streams.out.write(text),
         writeErr: (text) => void streams.err.write(text),
-        outputError: (text, write) => write(text.replace(/^error:/, context.terminal.colours.red('error:'))),
+        outputError: (text) => {
+          const [, message = '', suggestion = ''] = /^(?:error: )?(.*?)(\n\(Did you mean .*\))?\s*$/s.exec(text) ?? [];
+          context.note(line`${context.terminal.colours.red('error:')} ${maskUrlsIn(message)}`, ...visibleLines(suggestion).slice(1));
+        },
       });
   }
   return program;

@@ -20,7 +20,7 @@ function parseJson(text: string, label: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const { message } = error as Error;
-    throw new UsageError(`${label} is not valid JSON: ${message}\n${pointAt(text, positionOf(message, text))}`);
+    throw new UsageError(`${label} is not valid JSON: ${message}`, ...pointAt(text, positionOf(message, text)));
   }
 }
 
@@ -32,12 +32,14 @@ function positionOf(message: string, text: string): number {
   return token ? Math.max(0, text.indexOf(token[1] as string)) : text.length;
 }
 
-function pointAt(text: string, position: number): string {
+function pointAt(text: string, position: number): string[] {
   const before = text.slice(0, position);
   const line = before.split('\n').length;
   const from = before.lastIndexOf('\n') + 1;
   const column = position - from;
   const shown = text.slice(from).split('\n')[0] ?? '';
   const start = Math.max(0, column - 60);
-  return `  ${line} | ${shown.slice(start, start + 120)}\n  ${' '.repeat(String(line).length)} | ${' '.repeat(column - start)}^`;
+  // A character that is written as an escape would move the caret.
+  const excerpt = shown.slice(start, start + 120).replace(/\p{Cc}/gu, ' ');
+  return [`  ${line} | ${excerpt}`, `  ${' '.repeat(String(line).length)} | ${' '.repeat(column - start)}^`];
 }

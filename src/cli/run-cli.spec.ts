@@ -87,6 +87,30 @@ return [first, late]`,
     ]);
   });
 
+  it('goes on beside a detached child, as the engine does: its call returns its id, and its end is its own', async () => {
+    const flow = file(
+      'detaches.flow',
+      `const id = await Workflow.run("long-child", { n: 1 }, { detached: true })
+const own = await Workflow.run("broken-child", {}, { detached: true, id: "own-id" })
+await Task.run("refund")
+return [typeof id, own]`,
+    );
+    file('long-child.flow', 'await Timer.sleep("3d"); await Task.run("refund")');
+    file('broken-child.flow', 'await Signal.when("never")');
+    const stubs = file('refund.json', '{ "refund": 1 }');
+    const { code, out, err } = await rhythm('run', flow, '--tasks', stubs);
+    expect({ code, result: JSON.parse(out) }).toEqual({ code: 0, result: ['string', 'own-id'] });
+    expect(err.trimEnd().split('\n')).toEqual([
+      '00:00:00.000  detached workflow long-child {"n":1}',
+      '  00:00:00.000  timer 3d 00:00:00.000',
+      '  3d 00:00:00.000  task refund',
+      '00:00:00.000  detached workflow broken-child {}',
+      '  00:00:00.000  waits for signal never',
+      '00:00:00.000  detached workflow broken-child: waits forever for the signal "never"',
+      '00:00:00.000  task refund',
+    ]);
+  });
+
   it('takes functions as stubs, and the flow gets the error of one that throws', async () => {
     const stubs = file(
       'stubs.mjs',
@@ -212,7 +236,7 @@ describe('rhythm migrate', () => {
   it('names a database that cannot be reached, and explains how to set one when none is configured', async () => {
     const away = await rhythm('--database-url', 'postgres://ann:s3cret@127.0.0.1:1/x', 'migrate');
     expect(away).toMatchObject({
-      code: 1,
+      code: 3,
       err: expect.stringMatching(/Cannot connect to PostgreSQL at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/x/),
     });
     expect(await rhythm('--config', join(folder, 'none.toml'), 'migrate')).toMatchObject({ code: 2 });

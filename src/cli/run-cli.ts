@@ -2,14 +2,20 @@
 
 import { createInterface } from 'node:readline/promises';
 import { CommanderError } from 'commander';
+import { EmbeddedPostgresError } from '../../libs/embedded/index.js';
+import { FlowError } from '../../libs/flow/index.js';
 import { loadSettings } from '../config/load-settings.js';
+import { DatabaseUnreachableError } from '../database/unreachable.js';
 import { ConfigurationError, InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { type CliContext, EXIT, type GlobalFlags } from './command.js';
 import { errorMessage } from './error-message.js';
+import { ansiOf, jsonText, line, visible, visibleLines } from './output.js';
 import { buildProgram } from './program.js';
 import { withServices } from './services.js';
 import { type CliStreams, terminalOf } from './terminal.js';
 import { UsageError } from './usage-error.js';
+
+const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
 /** Runs one command line and returns its exit code. `interrupted` is aborted by Ctrl-C. */
 export async function runCli(
@@ -38,27 +44,30 @@ function contextOf(streams: CliStreams, interrupted: AbortSignal, run: { code: n
     interrupted,
     graceMs: 1_000,
     runsUntilStopped: false,
-    print: (line) => void streams.out.write(`${line}\n`),
-    note: (line) => void streams.err.write(`${line}\n`),
-    redraw: (text) => void streams.err.write(`\r\u001b[2K${text}`),
+    print: (...lines) => void streams.out.write(lines.map((each) => `${ansiOf(each)}\n`).join('')),
+    note: (...lines) => void streams.err.write(lines.map((each) => `${ansiOf(each)}\n`).join('')),
+    clear: () => void streams.out.write(CLEAR),
+    redraw: (text) => void streams.err.write(`\r\u001b[2K${visible(text)}`),
     report(data, render, code = EXIT.ok) {
-      if (context.flags.json) context.print(JSON.stringify({ ok: code === EXIT.ok, command: run.command, data }));
+      if (context.flags.json) context.print(jsonText({ ok: code === EXIT.ok, command: run.command, data })!);
       else render();
       return code;
     },
     settings(options = {}, more = undefined) {
       const { databaseUrl, config } = context.flags;
       const database = databaseUrl === undefined ? {} : { database: { url: databaseUrl } };
-      return loadSettings({ ...more, options: { ...options, ...database }, optionsLabel: 'flags', configPath: config?.file });
+      const loaded = loadSettings({ ...more, options: { ...options, ...database }, optionsLabel: 'flags', configPath: config?.file });
+      for (const warning of loaded.warnings) context.note(line`${terminal.colours.yellow('warning:')} ${warning}`);
+      return loaded;
     },
     withServices: (work) => withServices(context.settings(), work),
     async confirm(question, yes) {
       if (yes) return true;
-      if (!terminal.canAsk) throw new UsageError(`${question}\nThere is no terminal to ask in: pass --yes to confirm.`);
+      if (!terminal.canAsk) throw new UsageError(question, `There is no terminal to ask in: pass --yes to confirm.`);
       // Not readline's own terminal mode: Ctrl-C must stay a signal.
       const prompt = createInterface({ input: streams.in!, output: streams.err, terminal: false });
       try {
-        return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal: interrupted })).trim());
+        return /^y(es)?$/i.test((await prompt.question(`${visible(question)} [y/N] `, { signal: interrupted })).trim());
       } finally {
         prompt.close();
       }
@@ -96,12 +105,23 @@ function reportError(error: unknown, context: CliContext, command: string, args:
   const { code } = error as { code?: string };
   const text = errorMessage(error, command);
   if (context.flags.json) printJsonError(context, command, code ?? (isUsage(error) ? 'RHYTHM_USAGE' : 'RHYTHM_FAILED'), text);
-  else context.note(`${context.terminal.colours.red('error:')} ${text}`);
-  return isUsage(error) ? EXIT.usage : EXIT.failed;
+  else {
+    const [first, ...rest] = mayHaveLines(error) ? visibleLines(text) : [text];
+    context.note(line`${context.terminal.colours.red('error:')} ${first!}`, ...rest);
+  }
+  return isUsage(error) ? EXIT.usage : error instanceof DatabaseUnreachableError ? EXIT.unreachable : EXIT.failed;
 }
 
+// Those whose messages we lay out in lines. In all others a line break comes from a name or from the error of a run.
+function mayHaveLines(error: unknown): boolean {
+  if (error instanceof ConfigurationError) return CODES_WITH_LINES.includes(error.code);
+  return error instanceof UsageError || error instanceof FlowError || error instanceof EmbeddedPostgresError;
+}
+
+const CODES_WITH_LINES = ['RHYTHM_DATABASE_URL_MISSING', 'RHYTHM_FLOW_INVALID', 'RHYTHM_UNKNOWN_TASK'];
+
 function printJsonError(context: CliContext, command: string, code: string, message: string): void {
-  context.print(JSON.stringify({ ok: false, command, error: { code, message } }));
+  context.print(jsonText({ ok: false, command, error: { code, message } })!);
 }
 
 function isUsage(error: unknown): boolean {

@@ -17,6 +17,8 @@ export interface LocalEnvironment {
   startedAt: number;
   /** Runs a task or a child workflow. */
   call(kind: 'task' | 'workflow', name: string, input: unknown, now: number): Promise<LocalResult>;
+  /** Starts a child workflow that its caller does not wait for, and returns its id. */
+  detach(name: string, input: unknown, id: string | undefined, now: number): Promise<string>;
   /** Signals that were sent before the run started. */
   signals: readonly { name: string; payload: unknown }[];
   /** Called with everything that the flow does. */
@@ -127,10 +129,15 @@ async function perform(
 }
 
 async function call(
-  { id, kind, name, input }: Extract<Effect, { kind: 'task' | 'workflow' }>,
+  effect: Extract<Effect, { kind: 'task' | 'workflow' }>,
   now: number,
   environment: LocalEnvironment,
 ): Promise<{ event: FlowEvent; tookMs: number }> {
+  const { id, kind, name, input } = effect;
+  if (effect.kind === 'workflow' && effect.options.detached) {
+    const child = await environment.detach(name, input === undefined ? undefined : JSON.parse(input), effect.options.id, now);
+    return { tookMs: 0, event: { kind: 'completed', id, value: JSON.stringify(child) } };
+  }
   const { tookMs, ...result } = await environment.call(kind, name, input === undefined ? undefined : JSON.parse(input), now);
   if ('error' in result) return { tookMs, event: { kind: 'failed', id, error: errorData(result.error, kind) } };
   const { value } = result;

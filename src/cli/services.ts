@@ -1,5 +1,7 @@
 // The services of the module without a Nest application: what a command needs to work on the database.
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Store } from '../../libs/store/index.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
@@ -12,6 +14,7 @@ import { DefinitionService } from '../flows/definition.service.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { SignalService } from '../signal/signal.service.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
+import { UsageError } from './usage-error.js';
 
 /** The services of one command. */
 export interface CliServices {
@@ -31,6 +34,7 @@ const CONNECTIONS = 6;
 
 /** Connects, calls `work`, and closes the connections. The process has no flows and no tasks of its own, and never migrates. */
 export async function withServices<T>(loaded: LoadedSettings, work: (services: CliServices) => Promise<T>): Promise<T> {
+  refuseNewEmbedded(loaded.settings);
   const settings = forOneCommand(loaded.settings);
   const host = await DatabaseHost.open(settings);
   const own = { ...loaded, settings };
@@ -52,6 +56,17 @@ export async function withServices<T>(loaded: LoadedSettings, work: (services: C
     executions.onModuleDestroy();
     await host.close();
   }
+}
+
+/** A command that reads or controls runs must not make an empty server because it was called in another folder than the app's. */
+export function refuseNewEmbedded({ database }: RhythmSettings): void {
+  if (database.url !== 'embedded') return;
+  const folder = resolve(database.embeddedDir);
+  if (existsSync(folder)) return;
+  throw new UsageError(
+    `There is no embedded database in ${folder}. Run this in the folder of the app, or give its folder as database.embeddedDir (RHYTHM_DATABASE_EMBEDDED_DIR).`,
+    'To make a new one there: rhythm migrate, or start the app.',
+  );
 }
 
 function forOneCommand(settings: RhythmSettings): RhythmSettings {

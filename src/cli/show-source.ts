@@ -1,6 +1,7 @@
 // The source of a flow with an arrow at each current line of a run.
 
-import { cut, visible } from './table.js';
+import { line, type Painted, visible } from './output.js';
+import { cut } from './table.js';
 import type { Terminal } from './terminal.js';
 
 /** A position in the source. */
@@ -14,12 +15,12 @@ const WHOLE = 40;
 const AROUND = 4;
 
 /** The lines around the places (or all of them), numbered, with arrows. */
-export function showSource(source: string, places: readonly Place[], all: boolean, { colours, columns }: Terminal): string[] {
+export function showSource(source: string, places: readonly Place[], all: boolean, { colours, columns }: Terminal): Painted[] {
   const lines = source.replace(/\r?\n$/, '').split(/\r\n|[\n\r\u2028\u2029]/);
   const arrows = new Map(places.map((place) => [place.line, place]));
   const near = (line: number) => [...arrows.keys()].some((at) => Math.abs(at - line) <= AROUND);
   const gutter = String(lines.length).length;
-  const shown: string[] = [];
+  const shown: Painted[] = [];
   let skipped = false;
   for (const [index, text] of lines.entries()) {
     const number = index + 1;
@@ -33,7 +34,7 @@ export function showSource(source: string, places: readonly Place[], all: boolea
     const code = visible(text.replaceAll('\t', '  '));
     const room = columns === undefined ? code : cut(code, Math.max(20, columns - gutter - 6));
     const head = `${place ? '→' : ' '} ${String(number).padStart(gutter)} │ `;
-    shown.push(place ? colours.bold(colours.yellow(head + room)) : colours.dim(head) + room);
+    shown.push(place ? colours.bold(colours.yellow(head + room)) : line`${colours.dim(head)}${room}`);
   }
   return shown;
 }

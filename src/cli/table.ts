@@ -1,6 +1,7 @@
 // Tables that fit the terminal: columns are cut, then left out in their order; if that is still too wide, one line per value.
 
 import Table from 'cli-table3';
+import { ansiOf, Painted, type Printable, visible } from './output.js';
 import type { Terminal } from './terminal.js';
 
 /** One column of a table. */
@@ -8,7 +9,7 @@ export interface Column<Row> {
   title: string;
   value(row: Row): string;
   /** Colours the value after it was cut to the width. */
-  paint?(text: string, row: Row): string;
+  paint?(text: string, row: Row): Printable;
   /** The least width to which the column may be cut; without it, it is never cut. */
   min?: number;
   /** Columns with a number are left out in a narrow terminal, the highest first. */
@@ -17,15 +18,19 @@ export interface Column<Row> {
 
 const GAP = 2;
 
-/** The table as a string, without a line break at its end. */
-export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], terminal: Terminal): string {
+/** The table, without a line break at its end. */
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], terminal: Terminal): Painted {
+  return Painted.trusted(tableText(rows, columns, terminal));
+}
+
+function tableText<Row>(rows: readonly Row[], columns: readonly Column<Row>[], terminal: Terminal): string {
   const texts = new Map(columns.map((column) => [column, rows.map((row) => visible(column.value(row)))]));
   const natural = (column: Column<Row>) => Math.max(textWidth(column.title), ...texts.get(column)!.map(textWidth));
   const kept = columnsThatFit(columns, natural, terminal.columns);
   if (!kept) return stacked(rows, columns, texts, terminal);
   const widths = shrink(kept, natural, terminal.columns);
   const table = new Table({
-    head: kept.map(({ title }) => terminal.colours.bold(title)),
+    head: kept.map(({ title }) => terminal.colours.bold(title).ansi),
     colWidths: widths.map((width) => width + GAP),
     chars: NO_LINES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
@@ -34,7 +39,7 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
     table.push(
       kept.map((column, place) => {
         const text = cut(texts.get(column)![index]!, widths[place]!);
-        return column.paint?.(text, row) ?? text;
+        return ansiOf(column.paint?.(text, row) ?? text);
       }),
     );
   }
@@ -64,33 +69,26 @@ export function cut(text: string, width: number): string {
 }
 
 /** Like `cut`, for a string with colours: all colour codes are kept, even those after the cut. */
-export function cutPainted(text: string, width: number | undefined): string {
-  const parts = text.split(COLOUR);
-  if (width === undefined || textWidth(parts.filter((_, place) => place % 2 === 0).join('')) <= width) return text;
+export function cutPainted(painted: Painted, width: number | undefined): Painted {
+  const parts = painted.ansi.split(COLOUR);
+  if (width === undefined || textWidth(parts.filter((_, place) => place % 2 === 0).join('')) <= width) return painted;
   let room = width - 1;
   let full = false;
-  return parts
-    .map((part, place) => {
-      if (place % 2 === 1) return part;
-      if (full) return '';
-      if (textWidth(part) <= room) {
-        room -= textWidth(part);
-        return part;
-      }
-      full = true;
-      return cut(part, room + 1).replace(/…?$/, '…');
-    })
-    .join('');
-}
-
-/** Control characters as escapes, so that a name cannot move the cursor or colour the screen. */
-export function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => ESCAPES[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  const cutParts = parts.map((part, place) => {
+    if (place % 2 === 1) return part;
+    if (full) return '';
+    if (textWidth(part) <= room) {
+      room -= textWidth(part);
+      return part;
+    }
+    full = true;
+    return cut(part, room + 1).replace(/…?$/, '…');
+  });
+  return Painted.trusted(cutParts.join(''));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches colour codes
 const COLOUR = /(\u001b\[[0-9;]*m)/;
-const ESCAPES: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const ZERO = /\p{Mn}|\p{Me}|\p{Cf}/u;
@@ -143,8 +141,8 @@ function stacked<Row>(
           const room = terminal.columns! - label - 1;
           // A value that must not be cut goes on its own line if it is too long for the rest of this one.
           const value = column.min === undefined ? text : cut(text, Math.max(room, column.min));
-          const painted = column.paint?.(value, row) ?? value;
-          return `${terminal.colours.bold(column.title.padEnd(label))}${column.min === undefined && textWidth(text) > room ? '\n' : ' '}${painted}`;
+          const painted = ansiOf(column.paint?.(value, row) ?? value);
+          return `${terminal.colours.bold(column.title.padEnd(label)).ansi}${column.min === undefined && textWidth(text) > room ? '\n' : ' '}${painted}`;
         })
         .join('\n'),
     )

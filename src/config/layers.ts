@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { ConfigurationError } from '../errors.js';
-import { didYouMean } from '../nearest.js';
+import { didYouMean, nearest } from '../nearest.js';
+import { maskUrlsIn } from './mask-url.js';
 import { SCHEMA } from './schema.js';
 import type { Setting } from './setting.js';
 import { allSettings, isSetting, secondsKey, snakeCase } from './setting-paths.js';
@@ -21,9 +22,18 @@ export interface Given {
 /** The values of one origin, by the paths of their settings. */
 export type Layer = Map<string, Given>;
 
+/** A layer of variables, and those beginning with RHYTHM_ that are nobody's setting. */
+export interface EnvironmentLayer {
+  layer: Layer;
+  ignored: string[];
+}
+
 /** Variables of ours that are not settings. Those of the repository's own test runs are ignored. */
 const OTHER_VARIABLES = ['RHYTHM_CONFIG_PATH'];
+const PREFIX = 'RHYTHM_';
 const TEST_PREFIX = 'RHYTHM_TEST_';
+/** How Kubernetes names the variables of a Service. */
+const SERVICE_LINK = /_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 /** How settings are spelled in code and in rhythm.toml, and whether they have a second name there, in seconds. */
 const IN_CODE = { spell: (key: string) => key, seconds: false };
@@ -38,16 +48,18 @@ export function layerOfOptions(options: Record<string, unknown>, label: string):
 }
 
 /** `RHYTHM_*` variables, those of `.env` below those of the process; `DATABASE_URL` below both. */
-export function layerOfEnvironment(env: NodeJS.ProcessEnv, folder: string): Layer {
+export function layerOfEnvironment(env: NodeJS.ProcessEnv, folder: string): EnvironmentLayer {
   const file = join(folder, '.env');
   const dotenv: NodeJS.ProcessEnv = existsSync(file) ? parseDotenv(readFileSync(file)) : {};
+  const ignored = new Set<string>();
   // Of two equal paths in a Map, the later one counts.
-  return new Map([
+  const layer = new Map([
     ...readDatabaseUrl(dotenv, '.env'),
     ...readDatabaseUrl(env, 'environment'),
-    ...readVariables(dotenv, '.env'),
-    ...readVariables(env, 'environment'),
+    ...readVariables(dotenv, '.env', ignored),
+    ...readVariables(env, 'environment', ignored),
   ]);
+  return { layer, ignored: [...ignored].sort() };
 }
 
 /** The file of an explicit path or of `RHYTHM_CONFIG_PATH`, else `rhythm.toml`, else the file in the user's home. */
@@ -76,21 +88,29 @@ function readToml(file: string): Record<string, unknown> {
     return parseToml(readFileSync(file, 'utf8'));
   } catch (error) {
     const where = error instanceof TomlError ? `:${error.line}:${error.column}` : '';
-    throw new ConfigurationError(`Cannot read ${file}${where}: ${(error as Error).message}`, 'RHYTHM_CONFIG_FILE', { cause: error });
+    // Without the lines of the file, which the message of the parser shows, and without the parser's error as the cause, which loggers
+    // print: a password may be in them.
+    const [reason] = (error as Error).message.split('\n');
+    throw new ConfigurationError(`Cannot read ${file}${where}: ${maskUrlsIn(reason!)}`, 'RHYTHM_CONFIG_FILE');
   }
 }
 
-function readVariables(variables: NodeJS.ProcessEnv, origin: string): Layer {
+function readVariables(variables: NodeJS.ProcessEnv, origin: string, ignored: Set<string>): Layer {
   const layer: Layer = new Map();
   const known = knownVariables();
   for (const [variable, text] of Object.entries(variables)) {
-    if (!variable.startsWith('RHYTHM_') || variable.startsWith(TEST_PREFIX) || OTHER_VARIABLES.includes(variable)) continue;
+    if (!variable.startsWith(PREFIX) || variable.startsWith(TEST_PREFIX) || OTHER_VARIABLES.includes(variable)) continue;
     const found = known.get(variable);
     if (!found) {
-      throw new ConfigurationError(
-        `Unknown variable ${variable} (${origin}).${didYouMean(variable, [...known.keys(), ...OTHER_VARIABLES])} All variables are listed in docs/configuration.md of the package nestjs-rhythm.`,
-        'RHYTHM_UNKNOWN_SETTING',
-      );
+      const meant = meantVariable(variable, [...known.keys(), ...OTHER_VARIABLES]);
+      if (meant !== undefined) {
+        throw new ConfigurationError(
+          `Unknown variable ${variable} (${origin}). Did you mean "${meant}"? All variables are listed in docs/configuration.md of the package nestjs-rhythm.`,
+          'RHYTHM_UNKNOWN_SETTING',
+        );
+      }
+      ignored.add(variable);
+      continue;
     }
     // In shells and compose files, an empty variable means that it is not set.
     if (text === undefined || text === '') continue;
@@ -98,6 +118,17 @@ function readVariables(variables: NodeJS.ProcessEnv, origin: string): Layer {
     put(layer, path, { value: setting.fromText(text), source: `${variable} (${origin})`, setting });
   }
   return layer;
+}
+
+// The setting that a variable is a misspelling of. Variables with this prefix may be nobody's mistake: Kubernetes makes
+// RHYTHM_SERVICE_HOST, RHYTHM_PORT_80_TCP_ADDR and more of a Service that is called "rhythm".
+function meantVariable(variable: string, known: readonly string[]): string | undefined {
+  if (SERVICE_LINK.test(variable)) return undefined;
+  const found = nearest(
+    variable.slice(PREFIX.length),
+    known.map((each) => each.slice(PREFIX.length)),
+  );
+  return found === undefined ? undefined : PREFIX + found;
 }
 
 function knownVariables(): Map<string, { path: string; setting: Setting<unknown, unknown> }> {

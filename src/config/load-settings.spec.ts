@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'smol-toml';
 import { setProcessFlags } from './flags.js';
@@ -26,6 +27,15 @@ function write(name: string, content: string): string {
 
 function load(env: Record<string, string> = {}, options: object = {}, configPath?: string) {
   return loadSettings({ env: { HOME: folder, ...env }, folder, options, configPath });
+}
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
 }
 
 function valueAt(settings: object, path: string): unknown {
@@ -214,6 +224,38 @@ describe('settings', () => {
     expect(() => load({ DATABASE_URL: URL_A, ...env })).toThrow(message);
   });
 
+  it('start beside variables that Kubernetes makes of a Service called rhythm, and name them in a warning', () => {
+    const links = {
+      RHYTHM_SERVICE_HOST: '10.0.0.1',
+      RHYTHM_SERVICE_PORT: '80',
+      RHYTHM_SERVICE_PORT_HTTP: '80',
+      RHYTHM_PORT: 'tcp://10.0.0.1:80',
+      RHYTHM_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      RHYTHM_PORT_80_TCP_PROTO: 'tcp',
+      RHYTHM_PORT_80_TCP_PORT: '80',
+      RHYTHM_PORT_80_TCP_ADDR: '10.0.0.1',
+      RHYTHM_DATABASE_PORT: 'tcp://10.0.0.2:5432',
+      RHYTHM_DATABASE_SERVICE_HOST: '10.0.0.2',
+      RHYTHM_WORKER_SERVICE_HOST: '10.0.0.3',
+    };
+    const { warnings } = load({ DATABASE_URL: URL_A, ...links });
+    expect(warnings).toEqual([expect.stringMatching(/RHYTHM_SERVICE_HOST.* are not settings of Rhythm and ignored\..*enableServiceLinks/)]);
+    for (const variable of Object.keys(links)) expect(warnings[0]).toContain(variable);
+    expect(load({ DATABASE_URL: URL_A }).warnings).toEqual([]);
+  });
+
+  it('never have a name that Kubernetes could make of a Service', () => {
+    const names = allSettings().flatMap(({ variable, seconds }) => [variable, ...(seconds ? [seconds.variable] : [])]);
+    expect(names.filter((name) => /_PORT$|_SERVICE_/.test(name))).toEqual([]);
+  });
+
+  it('name a variable that is ignored where no database is configured', () => {
+    expect(() => load({ RHYTHM_PG: 'postgres://ann:s3cret@host/db' })).toThrow(
+      /No database is configured[\s\S]*RHYTHM_PG is not a setting/,
+    );
+    expect(() => load({ RHYTHM_PG: 'postgres://ann:s3cret@host/db' })).not.toThrow(/s3cret/);
+  });
+
   it('treat an empty variable as not set', () => {
     expect(load({ DATABASE_URL: URL_A, RHYTHM_ROLE: '' }).settings.role).toBe('both');
   });
@@ -226,6 +268,33 @@ describe('settings', () => {
     expect(wrong).toThrow(/is not a valid URL/);
     expect(wrong).not.toThrow(/s3c/);
   });
+
+  it.each([
+    ['ann:s3cret@host', /database\.url = ann:\*\*\*@host .* does not start with/],
+    ['postgres://ann:5/s3cret@host/db', /has an "@" after the host; in a password, write "\/" as %2F/],
+    ['postgres://ann:5?s3cret@host/db', /has an "@" after the host/],
+    ['postgres://ann:5#s3cret@host/db', /has an "@" after the host/],
+    ['postgres://ann:x/s3cret@host/db', /is not a valid URL; write special characters of the password as %XX/],
+  ])('refuse %s without its password, and say how to write it', (url, message) => {
+    for (const act of [() => load({ RHYTHM_DATABASE_URL: url }), () => load({}, { database: { url } })]) {
+      expect(act).toThrow(message);
+      expect(act).not.toThrow(/s3cret/);
+    }
+  });
+
+  it.each(['postgres://ann:p%40ss@host/db', 'postgres://host/db?application_name=a@b'])('take %s as it is', (url) => {
+    expect(load({}, { database: url }).settings.database.url).toBe(url);
+  });
+
+  it.each(['url = "postgres://ann:s3cret@host/db', 'url = postgres://ann:s3cret@host/db', 'url = "a" "postgres://ann:s3cret@host/db"'])(
+    'never show a line of a file that cannot be read: %s',
+    (line) => {
+      write('rhythm.toml', `[database]\n${line}\nx = 1\n`);
+      const error = thrownBy(() => load());
+      expect(error).toMatchObject({ code: 'RHYTHM_CONFIG_FILE', message: expect.stringMatching(/rhythm\.toml:2:\d+: \w/) });
+      expect(inspect(error)).not.toContain('s3cret');
+    },
+  );
 
   it('accept a URL or "embedded" instead of the database settings', () => {
     expect(load({}, { database: 'embedded' }).settings.database.url).toBe('embedded');

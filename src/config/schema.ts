@@ -14,7 +14,11 @@ import {
   string,
 } from './setting.js';
 
-const IDENTIFIER = { test: /^[A-Za-z_][A-Za-z0-9_]{0,47}$/, mustBe: 'an SQL name of up to 48 letters, digits and "_"' };
+const IDENTIFIER = {
+  // PostgreSQL keeps names that begin with pg_ for itself.
+  test: /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,47}$/i,
+  mustBe: 'an SQL name of up to 48 letters, digits and "_" that does not begin with "pg_"',
+};
 
 /**
  * The table. A key `database.maxConnections` is `database: { maxConnections }` in code, `max_connections` under

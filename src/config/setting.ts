@@ -65,6 +65,12 @@ export function databaseUrl(about: string, alsoAllowed: readonly string[] = []):
         throw new Error(`does not start with "postgres://" or "postgresql://".${didYouMean(value, alsoAllowed)}`);
       }
       if (!URL.canParse(value)) throw new Error('is not a valid URL; write special characters of the password as %XX');
+      // The parser ended the password at a "/", "?" or "#", and takes the user for the host.
+      const { pathname, search, hash } = new URL(value);
+      const parameters = search.slice(1).split('&');
+      if (`${pathname}${hash}`.includes('@') || parameters.some((each) => /^[^=]*@/.test(each))) {
+        throw new Error('has an "@" after the host; in a password, write "/" as %2F, "?" as %3F, "#" as %23 and "@" as %40');
+      }
       return value;
     },
     fromText: (given) => given,
@@ -136,7 +142,8 @@ export function duration(about: string, fallback: Duration, min: Duration = 0, m
       if (ms > most) throw new Error(`is more than ${max}`);
       return ms;
     },
-    fromText: (given) => given,
+    // All variables are strings: there, digits are the number of milliseconds that they are in code.
+    fromText: (given) => (/^\d+$/.test(given.trim()) ? Number(given) : given),
   };
 }
 
@@ -159,10 +166,20 @@ export function names(about: string, fallback: readonly string[]): Setting<reado
         throw new Error('is not an array of names');
       }
       if (value.length === 0) throw new Error('is an empty array');
+      const [wrong] = value.map(wrongName).filter((each) => each !== undefined);
+      if (wrong !== undefined) throw new Error(wrong);
       return value.map((name: string) => name.trim());
     },
     fromText: (given) => given.split(',').map((part) => part.trim()),
   };
+}
+
+// As the services check names, which use the settings and cannot be used here.
+function wrongName(name: string): string | undefined {
+  if (name.includes('\0')) return 'has a name with a NUL character, which PostgreSQL cannot store in text';
+  if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(name))
+    return 'has a name with half of a surrogate pair';
+  return name.length > 200 ? `has a name of ${name.length} characters; the limit is 200` : undefined;
 }
 
 // The message of a DurationError begins with the value; here the caller writes it.

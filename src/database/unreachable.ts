@@ -1,15 +1,19 @@
 // The error of a database that cannot be reached: its address, what went wrong, and what to check.
 
-import { maskUrl } from '../config/mask-url.js';
+import { maskUrl, maskUrlsIn } from '../config/mask-url.js';
 import { RhythmError } from '../errors.js';
 
 /** The database could not be reached at start. */
 export class DatabaseUnreachableError extends RhythmError {
   constructor(url: string, cause: unknown) {
     const { message, code } = firstError(cause);
-    super('RHYTHM_DATABASE_UNREACHABLE', `Cannot connect to PostgreSQL at ${maskUrl(url)}: ${message || code}. ${adviceFor(code)}`, {
-      cause,
-    });
+    super(
+      'RHYTHM_DATABASE_UNREACHABLE',
+      `Cannot connect to PostgreSQL at ${maskUrl(url)}: ${maskUrlsIn(message || code)}. ${adviceFor(code)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

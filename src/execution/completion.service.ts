@@ -3,10 +3,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { toJsonText } from '../../libs/engine/index.js';
 import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
-import { checkString } from '../check-argument.js';
+import { checkString, describeValue } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { CompletionBusyError, CompletionTokenError } from '../errors.js';
+import { CompletionBusyError, CompletionTokenError, InvalidArgumentError } from '../errors.js';
 import { RhythmEvents } from '../events/rhythm.events.js';
 import { RHYTHM_SETTINGS } from '../module-options.js';
 
@@ -50,6 +50,13 @@ export class CompletionService {
 
   /** Ends the task as failed, without another attempt. */
   async fail(token: string, failure: CompletionFailure): Promise<void> {
+    if (typeof failure !== 'object' || failure === null) {
+      throw new InvalidArgumentError(
+        'RHYTHM_OPTION_INVALID',
+        'failure',
+        `failure is ${describeValue(failure)}, not { message, name?, code?, data? }.`,
+      );
+    }
     const { message, name = 'Error', code, data } = failure;
     checkString(message, 'failure.message', 10_000, 'RHYTHM_OPTION_INVALID');
     await this.end(token, { status: 'failed', error: toJsonText({ name, message, code, data }, 'failure', this.loaded.settings.limits) });

@@ -31,6 +31,7 @@ import {
 } from '../../libs/store/index.js';
 import { checkAnyId, checkInteger, checkKeys, checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
+import { silentAfter } from '../config/silent-after.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { type Duration, parseDuration } from '../duration.js';
@@ -166,6 +167,9 @@ export class ExecutionService implements OnModuleDestroy {
     let before: { request: StartRequest; execution: NewExecution } | undefined;
     for (const [index, request] of requests.entries()) {
       const path = `requests[${index}]`;
+      if (request === null || request === undefined) {
+        throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', path, `${path} is ${request}, not { name, input, options }.`);
+      }
       checkKeys(request, REQUEST_KEYS, path);
       const { name, input, options } = request;
       if (before && name === before.request.name && options === before.request.options && before.execution.fresh) {
@@ -289,7 +293,7 @@ export class ExecutionService implements OnModuleDestroy {
   async status(): Promise<SystemStatus> {
     const { reader } = this.store;
     const [queues, workers, unserved, versions] = await Promise.all([
-      readQueues(reader),
+      readQueues(reader, silentAfter(this.loaded.settings.worker)),
       readWorkers(reader),
       readUnserved(reader),
       versionsInUse(reader),

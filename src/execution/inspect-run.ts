@@ -142,14 +142,17 @@ const NO_STATE = {
   ...{ timers: [], signals: [], events: [] },
 } satisfies Partial<RunState>;
 
+const OUTCOMES = ['completed', 'failed', 'cancelled'];
 const NOTHING = { branches: [], pending: [], unreadable: null };
 
 // If the program is missing, or only a newer release can read the state, the rest of the run is still shown.
-async function describeSnapshot(db: Runner, { name, version }: RunState, snapshot: string): Promise<Described> {
+async function describeSnapshot(db: Runner, { name, version, events }: RunState, snapshot: string): Promise<Described> {
   const program = await getProgram(db, name, version ?? '', snapshotHeader(snapshot).fingerprint);
   if (program === undefined) return { ...NOTHING, unreadable: 'Its program is not in the database.' };
   try {
-    return { ...describe(loadProgram(program), snapshot), unreadable: null };
+    // Their outcome is stored, and the run has not read it yet: it waits for others, or for its next turn.
+    const ended = new Map(events.filter(({ kind }) => OUTCOMES.includes(kind)).map(({ call, kind }) => [call, kind]));
+    return { ...describe(loadProgram(program), snapshot, ended), unreadable: null };
   } catch (error) {
     if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
       return { ...NOTHING, unreadable: 'Only a newer release of nestjs-rhythm can read it.' };

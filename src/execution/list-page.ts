@@ -1,7 +1,7 @@
 // `list`: its filters, checked, and its pages.
 
 import { type ExecutionFilter, type ExecutionStatus, listExecutions, type Runner } from '../../libs/store/index.js';
-import { checkAnyId, checkChoice, checkInteger, checkKeys, checkName, checkString } from '../check-argument.js';
+import { checkAnyId, checkChoice, checkInteger, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
 import { parseInstant } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import { type Execution, toExecution } from './execution.js';
@@ -49,7 +49,16 @@ function checkFilter(options: ListOptions): ExecutionFilter {
   const { status, type, name, queue, parentId, tag, createdAfter, createdBefore, limit, cursor } = options;
   const filter: ExecutionFilter = {};
   if (status !== undefined) {
-    filter.status = (typeof status === 'string' ? [status] : [...status]).map((word) => checkChoice(word, 'options.status', STATUSES));
+    const words: unknown = typeof status === 'string' ? [status] : status;
+    if (!Array.isArray(words)) {
+      throw new InvalidArgumentError(
+        'RHYTHM_OPTION_INVALID',
+        'options.status',
+        `options.status is ${describeValue(status)}, not a status or an array of statuses: ${STATUSES.join(', ')}.`,
+      );
+    }
+    // A repeated one means nothing, and a million of them would be a megabyte of parameters.
+    filter.status = [...new Set(words.map((word) => checkChoice(word, 'options.status', STATUSES)))];
   }
   if (type !== undefined) filter.type = checkChoice(type, 'options.type', ['task', 'workflow']);
   if (name !== undefined) filter.name = checkName(name, 'options.name');

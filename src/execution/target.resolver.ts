@@ -1,6 +1,6 @@
 // Finds what a start refers to by a name: a workflow of this process, a task of this process, or a workflow in the database.
 
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { TaskPolicy } from '../../libs/engine/index.js';
 import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
 import { checkName } from '../check-argument.js';
@@ -9,7 +9,7 @@ import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { pickVersion } from '../flows/pick-version.js';
-import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
+import { externalTasksOf, RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
 import { didYouMean, listNames } from '../nearest.js';
 import { TaskRegistry } from '../tasks/task.registry.js';
 import type { StartOptions } from './start-options.js';
@@ -26,6 +26,9 @@ export interface StartTarget {
 /** Resolves names of workflows and tasks. */
 @Injectable()
 export class TargetResolver {
+  private readonly logger = new Logger('Rhythm');
+  private readonly noted = new Set<string>();
+
   constructor(
     private readonly flows: FlowRegistry,
     private readonly tasks: TaskRegistry,
@@ -60,13 +63,16 @@ export class TargetResolver {
     // A process that has the flow starts its own version: during a deploy old pods start the old one, new pods the new one.
     if (flow) return { type: 'workflow', name, version: flow.version };
     const current = await currentVersion(this.database.store.db, name);
-    if (current !== undefined) return { type: 'workflow', name, version: current };
+    if (current !== undefined) {
+      this.noteStored(name);
+      return { type: 'workflow', name, version: current };
+    }
     throw await this.unknown(name, type);
   }
 
   /** Whether a task that this process does not have may be called anyway. */
   isExternalTask(name: string): boolean {
-    const external = this.options.externalTasks ?? [];
+    const external = externalTasksOf(this.options);
     return external.includes('*') || external.includes(name);
   }
 
@@ -81,6 +87,15 @@ export class TargetResolver {
       name,
       known,
       `No task is named "${name}".${didYouMean(name, known)} Tasks of this process: ${listNames(known)}. A task of another application must be listed in externalTasks.`,
+    );
+  }
+
+  // An app that has flows mostly starts its own: the file of this one was probably deleted or renamed, or belongs to another app.
+  private noteStored(name: string): void {
+    if (this.flows.names().length === 0 || this.noted.has(name)) return;
+    this.noted.add(name);
+    this.logger.warn(
+      `The workflow "${name}" is not among the flows of this process; its current version in the database is started.${didYouMean(name, this.flows.names())} If its file was deleted, nothing should start it any more.`,
     );
   }
 

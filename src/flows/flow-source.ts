@@ -1,10 +1,11 @@
 // Where flows come from: folders, files and inline source; read once, at boot.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { FlowAllowList } from '../../libs/flow/index.js';
 import { checkKeys, checkName } from '../check-argument.js';
 import { ConfigurationError } from '../errors.js';
+import { checkFlowFile, flowFilesIn, NotAFlowError } from './flow-files.js';
 
 /**
  * A folder of `.flow` files (including its subfolders), one `.flow` file, or inline source.
@@ -45,17 +46,39 @@ export function readFlows(sources: readonly FlowSource[], label: string): NamedS
 
 function readPath(path: string, allow: FlowAllowList | undefined, at: string): NamedSource[] {
   const full = resolve(path);
-  const found = statSync(full, { throwIfNoEntry: false });
+  const found = asFlow(at, () => findPath(full));
   if (!found) {
     throw new ConfigurationError(
       `${at}: ${full} does not exist. Paths are relative to the working directory, ${process.cwd()}.`,
       'RHYTHM_FLOW_SOURCE',
     );
   }
-  if (found.isFile()) return [readFile(full, basename(full), allow)];
-  const files = readdirSync(full, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.flow'));
+  if (!found.isDirectory()) {
+    asFlow(at, () => checkFlowFile(full));
+    return [readFile(full, basename(full), allow)];
+  }
+  const files = asFlow(at, () => flowFilesIn(full));
   if (files.length === 0) throw new ConfigurationError(`${at}: the folder ${full} contains no .flow file.`, 'RHYTHM_FLOW_SOURCE');
-  return files.sort().map((file) => readFile(join(full, file), file, allow));
+  return files.map((file) => readFile(join(full, file), file, allow));
+}
+
+// A link that leads back to itself is there, and cannot be read.
+function findPath(full: string): Stats | undefined {
+  try {
+    return statSync(full, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') checkFlowFile(full);
+    throw error;
+  }
+}
+
+function asFlow<T>(at: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NotAFlowError) throw new ConfigurationError(`${at}: ${error.message}`, 'RHYTHM_FLOW_SOURCE');
+    throw error;
+  }
 }
 
 function readFile(full: string, inFolder: string, allow: FlowAllowList | undefined): NamedSource {

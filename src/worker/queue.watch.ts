@@ -3,8 +3,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { readQueues } from '../../libs/store/index.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { silentAfter } from '../config/silent-after.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { RHYTHM_SCHEDULER_REGISTRY } from '../module-options.js';
+import { RHYTHM_SCHEDULER_REGISTRY, RHYTHM_SETTINGS } from '../module-options.js';
 import { listNames } from '../nearest.js';
 
 const EVERY_MS = 60_000;
@@ -18,6 +20,7 @@ export class QueueWatch {
 
   constructor(
     private readonly database: DatabaseHost,
+    @Inject(RHYTHM_SETTINGS) private readonly loaded: LoadedSettings,
     @Inject(RHYTHM_SCHEDULER_REGISTRY) private readonly registry: SchedulerRegistry,
   ) {}
 
@@ -31,7 +34,7 @@ export class QueueWatch {
 
   /** One check. The engine reports a database that does not reply. */
   async check(): Promise<void> {
-    const queues = await readQueues(this.database.store.reader).catch(() => []);
+    const queues = await readQueues(this.database.store.reader, silentAfter(this.loaded.settings.worker)).catch(() => []);
     const unserved = queues.filter(({ waiting, workers, queue }) => waiting > 0 && workers === 0 && !this.reported.has(queue));
     if (unserved.length === 0) return;
     for (const { queue } of unserved) this.reported.add(queue);

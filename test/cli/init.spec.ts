@@ -39,6 +39,20 @@ describe('rhythm init', () => {
     expect({ name, rhythm: dependencies['nestjs-rhythm'] }).toEqual({ name: 'my-app', rhythm: `^${version}` });
   });
 
+  it('takes the package from where --package says, relative to the new folder', async () => {
+    writeFileSync(join(folder, 'rhythm.tgz'), '');
+    const { code, err } = await rhythm(['init', 'apps/one', '--package', 'file:rhythm.tgz'], { cwd: folder });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('npm install\n') });
+    const { dependencies } = JSON.parse(readFileSync(join(folder, 'apps/one/package.json'), 'utf8'));
+    expect(dependencies['nestjs-rhythm']).toBe('file:../../rhythm.tgz');
+    const again = await rhythm(['init', 'apps/one', '--package', 'file:rhythm.tgz'], { cwd: folder });
+    expect(again.err).toContain('npm install nestjs-rhythm@file:../../rhythm.tgz @nestjs/common');
+    expect(await rhythm(['init', 'apps/two', '--package', 'file:gone.tgz'], { cwd: folder })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--package: .*gone\.tgz does not exist/),
+    });
+  });
+
   it('keeps existing files', async () => {
     writeFileSync(join(home, 'flows/greeting.flow'), `${readFileSync(join(home, 'flows/greeting.flow'), 'utf8')}// mine\n`);
     const { out, err } = await rhythm(['init'], { cwd: home });

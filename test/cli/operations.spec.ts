@@ -1,7 +1,8 @@
 // Operating the sample shop from a terminal: migrate, worker, doctor, cleanup and shutdown; as real processes wherever an
 // environment, a terminal, a signal or an unreachable server is involved.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import pg from 'pg';
 import { bucketOf } from '../../libs/store/index.js';
 import { eventually, useTestDatabase } from '../support/index.js';
 import { callRhythm as cli } from './call-cli.js';
+import { compiledPackage } from './compiled-package.js';
 import { type CliOptions, type RunningCli, rhythm, startRhythm } from './spawn-cli.js';
 
 const database = useTestDatabase();
@@ -58,7 +60,7 @@ describe('a database that is not ready', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^ok +database: PostgreSQL \d+/m);
     expect(out).toMatch(/^broken +schema: there are no tables in schema "\w+"\n +Run: npx rhythm migrate/m);
-    expect(out).toMatch(/1 problem, 0 warnings\./);
+    expect(out).toMatch(/1 problem, \d+ warnings?\./);
     expect(out).not.toContain(new URL(database.url).password);
   });
 
@@ -71,14 +73,33 @@ describe('a database that is not ready', () => {
       spawned(['doctor', '--database-url', 'postgres://ann:s3cret@127.0.0.1:1/app', '--json']),
     ]);
     expect(refused).toMatchObject({
-      code: 1,
+      code: 3,
       err: expect.stringMatching(/at postgres:\/\/ann:\*\*\*@127\.0\.0\.1:1\/app: .*check that the server is running/),
     });
-    expect(unresponsive).toMatchObject({ code: 1, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
-    expect(unknownHost).toMatchObject({ code: 1, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
-    expect(JSON.parse(doctor.out)).toMatchObject({ ok: false, data: { findings: [{ check: 'database', state: 'broken' }] } });
+    expect(unresponsive).toMatchObject({ code: 3, err: expect.stringContaining(`127.0.0.1:${port}/app`) });
+    expect(unknownHost).toMatchObject({ code: 3, err: expect.stringMatching(/no-such-host\.invalid.*host name is unknown/) });
+    expect(doctor.code).toBe(3);
+    expect(JSON.parse(doctor.out)).toEqual({
+      ok: false,
+      command: 'doctor',
+      data: { findings: [{ check: 'database', state: 'broken', found: expect.any(String), advice: expect.any(String) }] },
+    });
     expect(JSON.stringify([refused, unresponsive, unknownHost, doctor])).not.toContain('s3cret');
   });
+
+  it.each([['migrate'], ['worker', 'dist/none.js'], ['start', 'order'], ['cleanup', '--older-than', '1d']])(
+    'has an exit code of its own in %j',
+    async (...args) => {
+      const file = join(folder, 'app.mjs');
+      const module = pathToFileURL(join(compiledPackage(), 'src/index.js')).href;
+      writeFileSync(file, `import { RhythmModule } from '${module}';\nexport const root = RhythmModule.forRoot({ role: 'api' });\n`);
+      const given = args.map((arg) => (arg === 'dist/none.js' ? file : arg));
+      expect(await spawned([...given, '--database-url', 'postgres://ann@127.0.0.1:1/app'])).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('check that the server is running'),
+      });
+    },
+  );
 
   it('ends a waiting command at once on Ctrl-C', async () => {
     const { port } = silent.address() as { port: number };
@@ -87,6 +108,18 @@ describe('a database that is not ready', () => {
     await connected;
     list.signal('SIGINT');
     expect(await list.ended).toMatchObject({ code: 130, out: '', err: '' });
+  });
+});
+
+describe('an output that takes nothing', () => {
+  it('is an error in one line, and exit code 1', async () => {
+    if (!existsSync('/dev/full')) return console.warn('NOT TESTED: an output that takes nothing. There is no /dev/full here.');
+    const main = join(compiledPackage(), 'src/cli/main.js');
+    const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" "${main}" completion bash > /dev/full`], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+    });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^error: The output cannot be written: ENOSPC.*\n$/) });
   });
 });
 
@@ -144,7 +177,7 @@ describe('the shop', () => {
     await eventually(async () => expect((await data(['show', 'shop-1'])).execution.status).toBe('completed'));
     const { out } = await cli(['show', 'shop-1']);
     expect(out).toMatch(/Called\n[\s\S]*├─ shipment {2}completed[^\n]*\n {2}│ {2}└─ print-label {2}completed/);
-    expect((await cli(['doctor'])).out).toMatch(/^ok +workers: 1 alive[\s\S]*No problems found\./m);
+    expect((await cli(['doctor'])).out).toMatch(/^ok +workers: 1 alive[\s\S]*(No problems found|0 problems, 1 warning)\./m);
   }, 60_000);
 
   it('is listed, paused, resumed, cancelled, retried and rolled back by commands too', async () => {

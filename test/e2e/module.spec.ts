@@ -100,8 +100,15 @@ describe('the module', () => {
       code: 'RHYTHM_UNKNOWN_TASK',
       message: expect.stringMatching(/calls\.flow:1:\d+ calls the task "chrge", which no provider has\. Did you mean "charge"\?/),
     });
+    // What is suggested is among what is listed.
+    await expect(boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: ['charge'] }))])).rejects.toThrow(
+      /Did you mean "charge"\?\nTasks of this process: none\. External tasks: "charge"\. Mark/,
+    );
     const app = await boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: ['chrge'] }))], [Tasks]);
     await app.close();
+    const any = await boot([RhythmModule.forRoot(quickOptions(database, { flows, externalTasks: '*' }))], [Tasks]);
+    expect(await any.get(ExecutionService).start('of-another-app', {}, { type: 'task' })).toMatchObject({ created: true });
+    await any.close();
   });
 
   it('in an API-only process starts what other processes run', async () => {
@@ -149,7 +156,10 @@ describe('the module', () => {
   it('refuses options of the wrong kind with a message', async () => {
     const given = (options: object) => boot([RhythmModule.forRoot({ ...quickOptions(database), ...options })]);
     await expect(given({ flows: 'flows' })).rejects.toThrow('flows is "flows", not an array of folders, files or { name, source }.');
-    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow('externalTasks is an object, not an array of names of tasks.');
+    await expect(given({ externalTasks: { a: 1 } })).rejects.toThrow(
+      'externalTasks is an object, not an array of names of tasks, or "*" for any.',
+    );
+    await expect(given({ externalTasks: 'charge' })).rejects.toThrow('externalTasks is "charge", not an array of names of tasks');
     await expect(given({ externalTasks: [5] })).rejects.toThrow('externalTasks[0] is 5, not a string.');
     await expect(given({ snapshotStore: {} })).rejects.toMatchObject({ code: 'RHYTHM_OPTION_INVALID' });
     const made = (useFactory: () => unknown) => boot([RhythmModule.forRootAsync({ useFactory: useFactory as () => object })]);

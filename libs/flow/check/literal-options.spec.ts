@@ -25,7 +25,8 @@ describe('a literal of a durable call', () => {
     ['await Timer.sleep("-5s")', /^1:19 the call would fail: "-5s" is not a duration/],
     ['await Timer["sleep"]("5 parsecs")', /"5 parsecs" is not a duration/],
     ['await Timer.delay(1e10)', /longer than 100 years/],
-    ['if (Inputs.never) await sleep(-1)', /negative/],
+    ['if (Inputs.never) await sleep(-1)', /: -1 is a negative/],
+    ['await Timer.sleep("5")', /"5" is not a duration: it has no unit\. Write milliseconds/],
   ])('that must fail is refused: %s', (source, message) => {
     expect(faultsOf(source)).toEqual([expect.stringMatching(message)]);
   });

@@ -64,7 +64,7 @@ function refuseDuration(node: Argument, unit: number, report: Report): void {
   const value = literalOf(node);
   if (node === undefined || value === undefined) return;
   try {
-    parseDuration(typeof value === 'number' ? value * unit : value);
+    parseDuration(typeof value === 'number' && value >= 0 ? value * unit : value);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
     const stop = error.message.indexOf('. ');

@@ -65,12 +65,16 @@ export function renderDiagnostic(diagnostic: Diagnostic): string {
   const { file, line, column, code, severity, message, advice, excerpt, caret, start, end } = diagnostic;
   const gutter = String(line);
   // Control characters could garble the terminal or hide the error; a tab becomes one space, so that the caret stays aligned.
-  const shown = excerpt.replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === '\t' ? ' ' : '\ufffd'));
+  const shown = withoutControls(excerpt);
   const width = Math.max(1, Math.min(end - start, shown.length - caret));
   return [
-    `${file}:${line}:${column} ${severity === 'warning' ? 'warning: ' : ''}${message} (${code})`,
+    `${withoutControls(file)}:${line}:${column} ${severity === 'warning' ? 'warning: ' : ''}${message} (${code})`,
     `  ${gutter} | ${shown}`,
     `  ${' '.repeat(gutter.length)} | ${' '.repeat(caret)}${'^'.repeat(width)}`,
     `  ${advice}`,
   ].join('\n');
+}
+
+function withoutControls(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === '\t' ? ' ' : '\ufffd'));
 }

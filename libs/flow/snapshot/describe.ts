@@ -54,10 +54,11 @@ const MAX_STACK = 1_000;
 const MAX_PARTS = 20_000;
 const MAX_DEPTH = 20;
 
+const NONE_ENDED: ReadonlyMap<number, string> = new Map();
 const NO_CONTEXT: FlowContext = { executionId: '', rootId: '', parentId: null, workflow: '', version: '', startedAt: 0, tags: [] };
 
 /** Describes a snapshot; throws FlowSnapshotError when it is damaged. */
-export function describe(program: Program, snapshot: string): RunDescription {
+export function describe(program: Program, snapshot: string, ended: ReadonlyMap<number, string> = NONE_ENDED): RunDescription {
   const vm = newVm(program, { context: NO_CONTEXT });
   readSnapshot(vm, snapshot);
   const frames: Frame[] = [];
@@ -84,7 +85,7 @@ export function describe(program: Program, snapshot: string): RunDescription {
   });
   const frameOf = new Map(frames.map((frame) => [frame.promise, frame]));
   for (const list of members.values()) list.sort((a, b) => a.index - b.index);
-  const chains: Chains = { combinatorOf: new Map([...members.keys()].map((each) => [each.result, each])), members, sources };
+  const chains: Chains = { ended, combinatorOf: new Map([...members.keys()].map((each) => [each.result, each])), members, sources };
   const leaves = frames.filter((frame) => !frameOf.has(awaited.get(frame)!));
   const branches = leaves.map((leaf) => {
     const seen = new Set([leaf]);
@@ -111,6 +112,8 @@ function callerOf(frame: Frame): Frame | undefined {
 
 /** How the pending promises of a run lead to each other. */
 interface Chains {
+  /** What has become of calls since the snapshot, by number. */
+  ended: ReadonlyMap<number, string>;
   combinatorOf: ReadonlyMap<PromiseObject, Combinator>;
   members: ReadonlyMap<Combinator, readonly { promise: PromiseObject }[]>;
   /** The promise whose outcome settles another: by `then`, by resolving with it, or by an async function that awaits it. */
@@ -134,7 +137,7 @@ function waitOf(
           ? `signal "${name}"${lost}`
           : kind === 'timer'
             ? `timer ${name.replace(/^(\d+) ms$/, (_, ms) => showDuration(Number(ms)))}`
-            : `${kind} "${name}"`,
+            : `${kind} "${name}"${chains.ended.has(id) ? ` (has ${chains.ended.get(id)})` : ''}`,
       calls: [id],
     };
   }

@@ -49,6 +49,17 @@ describe('a durable call', () => {
     });
   });
 
+  it.each([
+    ['Timer.delay(Inputs)', '-1', 'RangeError', /^Timer\.delay: -1 is a negative duration\. Give zero or more\.?$/],
+    ['Timer.sleep(Inputs)', '"5"', 'TypeError', /^Timer\.sleep: "5" is not a duration: it has no unit\./],
+    ['Timer.delay(Inputs)', '"5"', 'TypeError', /^Timer\.delay: "5" is not a duration: it has no unit\./],
+    ['Task.run("n".repeat(201))', 'null', 'TypeError', /longer than 200 characters/],
+    ['Task.run("a", 1, { idempotencyKey: "k".repeat(501) })', 'null', 'TypeError', /up to 500 characters/],
+  ])('%s of %s is refused as it was written', (call, inputs, name, message) => {
+    const { result } = begin(`try { await ${call} } catch (e) { return [e.name, e.message] }`, { inputs: JSON.parse(inputs) });
+    expect(JSON.parse((result as { output: string }).output)).toEqual([name, expect.stringMatching(message)]);
+  });
+
   it('ignores late and unknown events', () => {
     const { run } = begin(`await Timer.sleep(5); return await Task.run('a')`);
     const events: FlowEvent[] = [

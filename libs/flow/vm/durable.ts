@@ -13,7 +13,8 @@ import type { Vm } from './vm.js';
 /** The latest time that a Date can hold. */
 const LATEST_DATE = 8.64e15;
 /** Names and keys are stored and indexed as text, which cannot contain NUL. */
-const LONGEST_NAME = 512;
+const LONGEST_NAME = 200;
+const LONGEST_KEY = 500;
 const LONGEST_ID = 200;
 /** How many names of an allow-list a message shows. */
 const MOST_LISTED = 20;
@@ -38,7 +39,7 @@ function taskOptions(vm: Vm, options: Value): TaskCallOptions {
     timeoutMs: given.duration('timeout'),
     delayMs: given.duration('delay'),
     retry: given.retry(),
-    idempotencyKey: given.string('idempotencyKey'),
+    idempotencyKey: given.string('idempotencyKey', LONGEST_KEY),
   });
 }
 
@@ -72,8 +73,9 @@ function sleep(machine: Machine, _receiver: Value, [time]: readonly Value[]): Pr
 
 function delay(machine: Machine, _receiver: Value, [seconds]: readonly Value[]): PromiseObject {
   const vm = machine as Vm;
-  if (typeof seconds === 'string') return sleepFor(vm, durationOf(vm, seconds, 'Timer.delay'));
-  return sleepFor(vm, durationOf(vm, typeof seconds === 'number' ? seconds * 1_000 : seconds, 'Timer.delay'));
+  // Checked as it was written: the message of a negative number must not show its milliseconds.
+  if (typeof seconds !== 'number' || !(seconds >= 0)) return sleepFor(vm, durationOf(vm, seconds, 'Timer.delay'));
+  return sleepFor(vm, durationOf(vm, seconds * 1_000, 'Timer.delay'));
 }
 
 function until(machine: Machine, _receiver: Value, [date]: readonly Value[]): PromiseObject {
@@ -122,8 +124,8 @@ function requireAllowed(vm: Vm, kind: keyof typeof KIND_NAMES, name: string): vo
   throw vm.error('TypeError', `${KIND_NAMES[kind]} "${name}" is not allowed for this flow: its allow.${kind} lists ${list}`);
 }
 
-function isStorable(text: string): boolean {
-  return text.length <= LONGEST_NAME && !text.includes('\0');
+function isStorable(text: string, longest = LONGEST_NAME): boolean {
+  return text.length <= longest && !text.includes('\0');
 }
 
 function durationOf(vm: Vm, value: Value, what: string): number {
@@ -166,10 +168,10 @@ class Options {
   private wrong(key: string, expected: string): Error {
     return this.vm.error('TypeError', `Option "${key}" of ${this.what} must be ${expected}, not ${preview(this.read(key))}`);
   }
-  string(key: string): string | undefined {
+  string(key: string, longest = LONGEST_NAME): string | undefined {
     const value = this.read(key);
-    if (value === undefined || (typeof value === 'string' && value !== '' && isStorable(value))) return value;
-    throw this.wrong(key, `a string of up to ${LONGEST_NAME} characters without NUL`);
+    if (value === undefined || (typeof value === 'string' && value !== '' && isStorable(value, longest))) return value;
+    throw this.wrong(key, `a string of up to ${longest} characters without NUL`);
   }
   /** Of a child. `:` is reserved for the ids that durable calls are given. */
   id(): string | undefined {

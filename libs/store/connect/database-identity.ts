@@ -2,7 +2,11 @@
 
 import { type Runner, sql } from './statement.js';
 
-const IDENTITY = sql('database_identity', `SELECT current_database() AS name, pg_postmaster_start_time()::text AS server`);
+// Not the start as a timestamp: its text depends on the time zone of the session.
+const IDENTITY = sql(
+  'database_identity',
+  `SELECT current_database() AS name, extract(epoch FROM pg_postmaster_start_time())::text AS server`,
+);
 
 /** Connections that agree on both are on the same database. */
 export interface DatabaseIdentity {

@@ -117,10 +117,14 @@ function encodeCursor(time: string, id: string): string {
   return Buffer.from(JSON.stringify([time, id])).toString('base64url');
 }
 
+// As `exactText` writes it; years of five digits and dates before Christ are none of ours.
+const CURSOR_TIME = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
+
 function decodeCursor(cursor: string): [string, string] {
   try {
     const [time, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (typeof time === 'string' && typeof id === 'string') return [time, id];
+    if (typeof time === 'string' && CURSOR_TIME.test(time) && typeof id === 'string' && id.length <= 4_096 && !id.includes('\0'))
+      return [time, id];
   } catch {
     // Reported below, together with a string that parses but is not a cursor.
   }

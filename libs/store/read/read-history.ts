@@ -22,6 +22,8 @@ export interface HistoryEntry {
 // `worker_id` is the last worker, which started the run only if no other can have worked on it.
 const FIRST_WORKER = `CASE WHEN type = 'task' AND attempts <= 1 THEN worker_id END`;
 
+// Many things happen in one commit, which has one time: then the order is that of a life (`place`), of the calls of a run (a longer
+// id is a higher number), and of what was written first.
 const HISTORY = sql(
   'read_history',
   `WITH me AS (SELECT * FROM ${ROWS_OF_IDS}),
@@ -35,19 +37,19 @@ const HISTORY = sql(
     pendingStepRows('rhythm.executions r', 'r.id = ($1::text[])[1] AND r.bucket = ($2::smallint[])[1]'),
   )}),
   entries AS (
-    SELECT created_at AS at, 0 AS place, 'created' AS kind, NULL AS worker_id, id, target_name, NULL::jsonb AS detail FROM me
-    UNION ALL SELECT started_at, 1, 'started', ${FIRST_WORKER}, id, target_name, NULL FROM me WHERE started_at IS NOT NULL
-    UNION ALL SELECT finished_at, 9, status, worker_id, id, target_name, error FROM me WHERE finished_at IS NOT NULL
-    UNION ALL SELECT created_at, 2, 'step-created', NULL, id, target_name, NULL FROM steps
-    UNION ALL SELECT started_at, 3, 'step-started', ${FIRST_WORKER}, id, target_name, NULL FROM steps WHERE started_at IS NOT NULL
-    UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, error FROM steps WHERE finished_at IS NOT NULL
-    UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail FROM rhythm.history h, me m WHERE h.execution_id = m.id AND h.bucket = m.bucket
-    UNION ALL SELECT h.at, 5, 'step-' || h.kind, h.worker_id, s.id, s.target_name, h.detail FROM steps s JOIN rhythm.history h ON h.execution_id = s.id AND h.bucket = s.bucket
+    SELECT created_at AS at, 0 AS place, 'created' AS kind, NULL AS worker_id, id, target_name, NULL::jsonb AS detail, 0::bigint AS seq FROM me
+    UNION ALL SELECT started_at, 1, 'started', ${FIRST_WORKER}, id, target_name, NULL, 0 FROM me WHERE started_at IS NOT NULL
+    UNION ALL SELECT finished_at, 9, status, worker_id, id, target_name, error, 0 FROM me WHERE finished_at IS NOT NULL
+    UNION ALL SELECT created_at, 2, 'step-created', NULL, id, target_name, NULL, 0 FROM steps
+    UNION ALL SELECT started_at, 3, 'step-started', ${FIRST_WORKER}, id, target_name, NULL, 0 FROM steps WHERE started_at IS NOT NULL
+    UNION ALL SELECT finished_at, 4, 'step-' || status, worker_id, id, target_name, error, 0 FROM steps WHERE finished_at IS NOT NULL
+    UNION ALL SELECT h.at, 5, h.kind, h.worker_id, h.execution_id, m.target_name, h.detail, h.seq FROM rhythm.history h, me m WHERE h.execution_id = m.id AND h.bucket = m.bucket
+    UNION ALL SELECT h.at, 5, 'step-' || h.kind, h.worker_id, s.id, s.target_name, h.detail, h.seq FROM steps s JOIN rhythm.history h ON h.execution_id = s.id AND h.bucket = s.bucket
     WHERE h.kind IN ('failed', 'retried', 'attempt-failed', 'paused', 'resumed', 'recovered')
-    UNION ALL SELECT s.created_at, 5, 'signal-sent', NULL, m.id, m.target_name, jsonb_build_object('signal', s.name) FROM rhythm.signals s, me m
+    UNION ALL SELECT s.created_at, 5, 'signal-sent', NULL, m.id, m.target_name, jsonb_build_object('signal', s.name), s.seq FROM rhythm.signals s, me m
     WHERE s.execution_id = m.id AND s.bucket = m.bucket AND s.consumed_at IS NULL
   )
-  SELECT at, kind, worker_id AS "workerId", id AS "executionId", target_name AS name, detail FROM entries ORDER BY at DESC, place DESC, id DESC LIMIT $5`,
+  SELECT at, kind, worker_id AS "workerId", id AS "executionId", target_name AS name, detail FROM entries ORDER BY at DESC, place DESC, length(id) DESC, id DESC, seq DESC LIMIT $5`,
 );
 
 /** The last things that happened to a run, oldest first. */

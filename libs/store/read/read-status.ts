@@ -41,7 +41,7 @@ const QUEUES = sql(
   running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
     JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue
     UNION ALL SELECT e.queue, count(*)::integer FROM ${rowsNamed('e', pendingStepRows(RUNS_WITH_STEPS))} GROUP BY e.queue),
-  served AS (SELECT q AS queue, count(*)::integer AS n FROM rhythm.worker_heartbeats w, unnest(w.queues) q GROUP BY q),
+  served AS (SELECT q AS queue, count(*)::integer AS n FROM rhythm.worker_heartbeats w, unnest(w.queues) q WHERE w.beat_at > now() - make_interval(secs => $1 / 1000.0) GROUP BY q),
   names AS (SELECT queue FROM waiting UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
   SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce((SELECT sum(r.n)::integer FROM running r WHERE r.queue = n.queue), 0) AS running,
     coalesce(v.n, 0) AS workers,
@@ -72,8 +72,9 @@ const COUNTS = sql(
   ) s GROUP BY s.status`,
 );
 
-export async function readQueues(db: Runner): Promise<QueueStatus[]> {
-  return db.rows<QueueStatus>(QUEUES);
+/** All queues that have work or a worker. A worker that has been silent for longer than this does not count. */
+export async function readQueues(db: Runner, silentAfterMs: number): Promise<QueueStatus[]> {
+  return db.rows<QueueStatus>(QUEUES, [silentAfterMs]);
 }
 
 export async function readWorkers(db: Runner): Promise<WorkerStatus[]> {

@@ -5,6 +5,7 @@ import { check, type Diagnostic, renderDiagnostic } from '../../../libs/flow/ind
 import { type CliCommand, EXIT } from '../command.js';
 import { findFlowFiles } from '../find-flow-files.js';
 import { count } from '../format.js';
+import { visible, visibleLines } from '../output.js';
 
 export const checkCommand: CliCommand = (program, context) => {
   program
@@ -24,7 +25,7 @@ export const checkCommand: CliCommand = (program, context) => {
         const warnings = found.filter(({ severity }) => severity === 'warning');
         const data = { files, errors: errors.map(place), warnings: warnings.map(place) };
         const print = () => {
-          for (const each of found) context.print(renderDiagnostic(each));
+          for (const each of found) context.print(...visibleLines(renderDiagnostic(oneLineEach(each))));
           const inFiles = errors.length === 0 ? count(files.length, 'file') : `${filesOf(errors)} of ${count(files.length, 'file')}`;
           const also = warnings.length === 0 ? '' : ` ${count(warnings.length, 'warning')}.`;
           context.note(`${errors.length === 0 ? 'No errors' : count(errors.length, 'error')} in ${inFiles}.${also}`);
@@ -40,4 +41,9 @@ function place({ file, line, column, code, message, advice }: Diagnostic) {
 
 function filesOf(errors: readonly Diagnostic[]): number {
   return new Set(errors.map(({ file }) => file)).size;
+}
+
+// The name of a file, and what a message quotes from the source, cannot begin a line of their own.
+function oneLineEach(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, file: visible(diagnostic.file), message: visible(diagnostic.message), advice: visible(diagnostic.advice) };
 }

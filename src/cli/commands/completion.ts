@@ -2,6 +2,7 @@
 
 import type { CliCommand } from '../command.js';
 import { completionScript, SHELLS } from '../completion.js';
+import { visibleLines } from '../output.js';
 
 export const completionCommand: CliCommand = (program, context) => {
   program
@@ -16,7 +17,7 @@ export const completionCommand: CliCommand = (program, context) => {
     .action(
       context.action((shell: string) => {
         const script = completionScript(program, shell);
-        return context.report({ shell, script }, () => context.print(script.trimEnd()));
+        return context.report({ shell, script }, () => context.print(...visibleLines(script.trimEnd())));
       }),
     );
 };

@@ -5,6 +5,7 @@ import type { Execution, ExecutionStatus } from '../../execution/execution.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { addFilters, type FilterFlags, filterOf, hasFilter, NOT_ENDED, readStatuses } from '../filters.js';
 import { count } from '../format.js';
+import { line } from '../output.js';
 import { Progress } from '../progress.js';
 import type { CliServices } from '../services.js';
 import { UsageError } from '../usage-error.js';
@@ -167,7 +168,7 @@ function reportOutcomes(outcomes: readonly Outcome[], { done }: Control, context
     failed: failed.map(({ id, error }) => ({ id, ...error })),
   };
   const print = () => {
-    for (const { error } of failed) context.note(`${context.terminal.colours.red('error:')} ${error?.message}`);
+    for (const { error } of failed) context.note(line`${context.terminal.colours.red('error:')} ${error?.message ?? ''}`);
     context.note(`${count(data.done, 'execution')} ${done}${failed.length > 0 ? `, ${failed.length} failed` : ''}.`);
   };
   return context.report(data, print, failed.length === 0 ? EXIT.ok : EXIT.failed);

@@ -5,6 +5,8 @@ import { maskUrl } from '../../config/mask-url.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
 import { type Finding, runChecks } from '../doctor-checks.js';
 import { count } from '../format.js';
+import { line, type Printable } from '../output.js';
+import { refuseNewEmbedded } from '../services.js';
 import { renderTable } from '../table.js';
 
 export const doctorCommand: CliCommand = (program, context) => {
@@ -18,7 +20,7 @@ export const doctorCommand: CliCommand = (program, context) => {
     )
     .addHelpText(
       'after',
-      '\nThe exit code is 1 if something is broken, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
+      '\nThe exit code is 1 if something is broken, 3 if the database cannot be reached, and 0 if there are only warnings.\n\nExamples:\n  rhythm doctor\n  rhythm doctor --config\n  rhythm doctor --json',
     )
     .action(context.action(() => (context.flags.config?.bare ? showSettings(context) : showFindings(context))));
 };
@@ -47,20 +49,22 @@ function showSettings(context: CliContext): number {
 
 async function showFindings(context: CliContext): Promise<number> {
   const { settings } = context.settings();
+  refuseNewEmbedded(settings);
   const findings = await runChecks(settings);
   const broken = findings.filter(({ state }) => state === 'broken').length;
   const warnings = findings.filter(({ state }) => state === 'warning').length;
   const print = () => {
-    context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"\n`);
-    for (const finding of findings) context.print(line(finding, context));
+    context.print(`Database ${maskUrl(settings.database.url ?? '')}, schema "${settings.database.schema}"`, '');
+    for (const finding of findings) context.print(...linesOf(finding, context));
     context.print('');
     if (broken + warnings === 0) context.print('No problems found.');
     else context.print(`${count(broken, 'problem')}, ${count(warnings, 'warning')}.`);
   };
-  return context.report({ findings }, print, broken > 0 ? EXIT.failed : EXIT.ok);
+  const code = findings.some(({ unreachable }) => unreachable) ? EXIT.unreachable : broken > 0 ? EXIT.failed : EXIT.ok;
+  return context.report({ findings: findings.map(({ unreachable: _, ...finding }) => finding) }, print, code);
 }
 
-function line({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): string {
+function linesOf({ state, check, found, advice }: Finding, { terminal: { colours } }: CliContext): Printable[] {
   const mark = { ok: colours.green('ok      '), warning: colours.yellow('warning '), broken: colours.red('broken  ') }[state];
-  return `${mark}${check}: ${found}${advice ? `\n        ${advice}` : ''}`;
+  return [line`${mark}${check}: ${found}`, ...(advice ? [`        ${advice}`] : [])];
 }

@@ -11,8 +11,10 @@ import {
   schemaVersion,
 } from '../../../libs/store/index.js';
 import { maskUrl } from '../../config/mask-url.js';
+import { explainRefusal } from '../../database/refused-boot.js';
 import { DatabaseUnreachableError, isConnectionFailure } from '../../database/unreachable.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { visibleLines } from '../output.js';
 import { UsageError } from '../usage-error.js';
 
 interface MigrateOptions {
@@ -64,7 +66,7 @@ async function onDatabase(
     await source.initialize();
     return await work(source, url, database.schema);
   } catch (error) {
-    throw isConnectionFailure(error) ? new DatabaseUnreachableError(url, error) : error;
+    throw isConnectionFailure(error) ? new DatabaseUnreachableError(url, error) : explainRefusal(error, database.schema);
   } finally {
     if (source.isInitialized) await source.destroy();
     await embedded?.stop();
@@ -76,7 +78,7 @@ async function dryRun(context: CliContext, source: Source, down: boolean): Promi
   return context.report({ migrations: plan }, () => {
     for (const { name, statements } of plan) {
       context.print(`-- ${name}`);
-      for (const statement of statements) context.print(`${statement};\n`);
+      for (const statement of statements) context.print(...visibleLines(`${statement};`), '');
     }
     if (plan.length === 0) context.note('Nothing to do.');
   });

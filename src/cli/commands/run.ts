@@ -1,9 +1,12 @@
 // `rhythm run`: runs a flow locally, with stubs for its tasks and no database.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compile, type Effect, type Program } from '../../../libs/flow/index.js';
+import { checkFlowFile } from '../../flows/flow-files.js';
 import { type CliCommand, type CliContext, EXIT } from '../command.js';
+import { asUsage } from '../find-flow-files.js';
+import { jsonText, visible, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
 import { type LocalOutcome, type LocalResult, runLocally } from '../run-locally.js';
 import { callStub, readStubs, type Stubs } from '../stubs.js';
@@ -66,6 +69,7 @@ async function runFile(
   const print = (now: number, text: string) =>
     trace?.context.note(`${'  '.repeat(trace.depth)}${clock(now - trace.startedAt)}  ${text}`.trimEnd());
   const waits = new Map<number, string>();
+  let detached = 0;
   const outcome = await runLocally(program, basename(file, '.flow'), inputs, {
     startedAt,
     signals,
@@ -79,6 +83,17 @@ async function runFile(
         if (error instanceof UsageError) usageError ??= error;
         return { error, tookMs: 0 };
       }
+    },
+    // As in the engine: the call returns the id of the child at once, and what becomes of the child is its own affair.
+    async detach(name, input, id, now) {
+      try {
+        if (Object.hasOwn(stubs, name)) await callStub(stubs, name, input);
+        else await runChild(join(dirname(file), `${name}.flow`), name, input, stubs, trace, now);
+      } catch (error) {
+        if (error instanceof UsageError) usageError ??= error;
+        else print(now, `detached workflow ${name}: ${(error as Error).message}`);
+      }
+      return id ?? `detached-${++detached}`;
     },
   });
   if (usageError) throw usageError;
@@ -103,8 +118,10 @@ async function runChild(
 }
 
 function compileFile(file: string): Program {
-  if (!existsSync(file)) throw new UsageError(`The file ${file} does not exist.`);
-  return compile(readFileSync(file, 'utf8'), { file });
+  if (!lstatSync(file, { throwIfNoEntry: false })) throw new UsageError(`The file ${file} does not exist.`);
+  asUsage(() => checkFlowFile(file));
+  // The name is a part of messages and stacks that are printed line by line.
+  return compile(readFileSync(file, 'utf8'), { file: visible(file) });
 }
 
 function readSignals(text: string): Signal[] {
@@ -114,11 +131,12 @@ function readSignals(text: string): Signal[] {
 }
 
 function printOutcome(outcome: LocalOutcome, context: CliContext): void {
-  if (outcome.status === 'completed') context.print(outcome.output === undefined ? 'undefined' : JSON.stringify(outcome.output, null, 2));
+  if (outcome.status === 'completed') context.print(...visibleLines(jsonText(outcome.output, 2) ?? 'undefined'));
   else if (outcome.status === 'failed') {
     const { name, message, code, stack, cause } = outcome.error;
     context.note(`failed: ${name}: ${message}${code ? ` (${code})` : ''}`);
-    if (stack) context.note(stack.startsWith(name) ? stack.split('\n').slice(1).join('\n') : stack);
+    const places = stack?.split('\n').filter((each) => /^\s+at /.test(each)) ?? [];
+    context.note(...places);
     if (cause) context.note(`caused by ${cause.name}: ${cause.message}`);
   } else {
     const signals = outcome.waits.map((signal) => `the signal "${signal}"`).join(' and ');
@@ -132,7 +150,7 @@ function describe(effect: Effect, waits: Map<number, string>): string {
     case 'task':
       return `task ${effect.name} ${effect.input ?? ''}`;
     case 'workflow':
-      return `workflow ${effect.name} ${effect.input ?? ''}`;
+      return `${effect.options.detached ? 'detached workflow' : 'workflow'} ${effect.name} ${effect.input ?? ''}`;
     case 'timer':
       waits.set(effect.id, 'the timer');
       return 'at' in effect ? `timer until ${new Date(effect.at).toISOString()}` : `timer ${clock(effect.delayMs)}`;

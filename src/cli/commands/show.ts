@@ -6,11 +6,12 @@ import type { Inspection } from '../../execution/inspect-run.js';
 import { showAllowList } from '../../flows/allow-list-change.js';
 import type { CliCommand, CliContext } from '../command.js';
 import { age, brief, count, paintStatus, span, took } from '../format.js';
+import { line, Painted, type Printable } from '../output.js';
 import { readInteger } from '../read-number.js';
 import type { CliServices } from '../services.js';
 import { type Place, placeOfError, showSource } from '../show-source.js';
 import { showTree } from '../show-tree.js';
-import { cutPainted, visible } from '../table.js';
+import { cutPainted } from '../table.js';
 import { WATCH, watching } from '../watch.js';
 
 const MOST_TURNS = 2_147_483_647;
@@ -82,15 +83,15 @@ async function read(
 
 function print(details: ExecutionDetails, flags: ShowFlags, context: CliContext): void {
   const { terminal } = context;
-  const section = (title: string, lines: readonly string[]) => {
+  const section = (title: string, lines: readonly Printable[]) => {
     if (lines.length === 0) return;
-    const fitted = lines.map((line) => cutPainted(`  ${line}`, terminal.columns));
-    context.print(['', terminal.colours.bold(title), ...fitted].join('\n'));
+    const fitted = lines.map((each) => cutPainted(line`  ${each}`, terminal.columns));
+    context.print('', terminal.colours.bold(title), ...fitted);
   };
   const { execution, inspection, source, tree } = details;
-  context.print(heading(details, context).join('\n'));
+  context.print(...heading(details, context));
   section(inspection.turn === null ? 'Waits for' : `Waited for after turn ${inspection.turn}`, waits(details));
-  section('State', inspection.unreadable === null ? [] : [visible(inspection.unreadable)]);
+  section('State', inspection.unreadable === null ? [] : [inspection.unreadable]);
   section('Error', errorLines(execution));
   if (source !== null) {
     const lines = showSource(source, places(details), flags.source === true, terminal);
@@ -105,12 +106,12 @@ function print(details: ExecutionDetails, flags: ShowFlags, context: CliContext)
   section('Called', showTree(tree, terminal));
 }
 
-function heading({ execution: run, inspection }: ExecutionDetails, { terminal }: CliContext): string[] {
+function heading({ execution: run, inspection }: ExecutionDetails, { terminal }: CliContext): Painted[] {
   const { colours } = terminal;
-  const facts: [string, string | undefined][] = [
-    ['status', paintStatus(run.status, run.status, terminal) + (run.note ? `: ${run.note}` : '')],
+  const facts: [string, Printable | undefined][] = [
+    ['status', line`${paintStatus(run.status, run.status, terminal)}${run.note ? `: ${run.note}` : ''}`],
     ['version', run.version?.slice(0, 12)],
-    ['allowed', visible(showAllowList(inspection.allow)) || undefined],
+    ['allowed', showAllowList(inspection.allow) || undefined],
     ['called by', run.parentId ?? undefined],
     ['queue', `${run.queue}${run.priority === 0 ? '' : `, priority ${run.priority}`}`],
     ['created', `${run.createdAt.toISOString()} (${age(run.createdAt)} ago)`],
@@ -124,8 +125,8 @@ function heading({ execution: run, inspection }: ExecutionDetails, { terminal }:
     ['result', run.status === 'completed' ? brief(run.output, 500) : undefined],
   ];
   return [
-    `${run.type} ${colours.bold(visible(run.name))}  ${visible(run.id)}`,
-    ...facts.filter(([, value]) => value !== undefined).map(([label, value]) => `${colours.dim(label.padEnd(10))}${value}`),
+    line`${run.type} ${colours.bold(run.name)}  ${run.id}`,
+    ...facts.filter(([, value]) => value !== undefined).map(([label, value]) => line`${colours.dim(label.padEnd(10))}${value!}`),
   ];
 }
 
@@ -134,23 +135,24 @@ function waits({ execution, inspection }: ExecutionDetails): string[] {
   return inspection.branches.map(({ waitsFor, calls }) => {
     const timer = inspection.timers.find(({ call }) => calls.includes(call));
     const due = timer ? new Date(timer.dueAt) : undefined;
-    return `${visible(waitsFor)}${due ? until(due, inspection.turn) : ''}`;
+    return `${waitsFor}${due ? until(due, inspection.turn) : ''}`;
   });
 }
 
 function until(due: Date, turn: number | null): string {
-  const left = turn === null ? ` (in ${span(due.getTime() - Date.now())})` : '';
-  return `, until ${due.toISOString()}${left}`;
+  const leftMs = due.getTime() - Date.now();
+  const left = leftMs >= 0 ? `in ${span(leftMs)}` : `overdue by ${span(-leftMs)}`;
+  return `, until ${due.toISOString()}${turn === null ? ` (${left})` : ''}`;
 }
 
 function errorLines({ error }: Execution): string[] {
   if (!error) return [];
   const lines = [`${error.name}: ${error.message}${error.code ? ` (${error.code})` : ''}`];
   if (error.data !== undefined) lines.push(`data: ${brief(error.data)}`);
-  const stack = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  lines.push(...stack.slice(0, 10).map((line) => `  ${line.trim()}`));
+  const stack = (error.stack ?? '').split('\n').filter((each) => /^\s+at /.test(each));
+  lines.push(...stack.slice(0, 10).map((each) => `  ${each.trim()}`));
   if (error.cause) lines.push(`caused by ${error.cause.name}: ${error.cause.message}`);
-  return lines.flatMap((line) => line.split('\n')).map(visible);
+  return lines;
 }
 
 // Where it failed; for an error without a flow stack (a task's), the await from which a retry continues; otherwise where it waits.
@@ -159,26 +161,26 @@ function places({ execution, inspection }: ExecutionDetails): Place[] {
   if (failed) return [failed];
   return execution.finishedAt && execution.status !== 'failed' && inspection.turn === null
     ? []
-    : inspection.branches.flatMap(({ stack }) => stack.map(({ line, column }) => ({ line, column })));
+    : inspection.branches.flatMap(({ stack }) => stack.map((frame) => ({ line: frame.line, column: frame.column })));
 }
 
 function variables({ branches }: ExecutionDetails['inspection']): string[] {
   return branches.flatMap(({ stack }) =>
-    stack.flatMap(({ function: name, line, locals }) => {
+    stack.flatMap(({ function: name, line: at, locals }) => {
       const entries = Object.entries(locals);
       if (entries.length === 0) return [];
-      return [`${visible(name)}, line ${line}`, ...entries.map(([local, value]) => `  ${local} = ${brief(value)}`)];
+      return [`${name}, line ${at}`, ...entries.map(([local, value]) => `  ${local} = ${brief(value)}`)];
     }),
   );
 }
 
-function timeline({ execution, history }: ExecutionDetails, { terminal }: CliContext): string[] {
+function timeline({ execution, history }: ExecutionDetails, { terminal }: CliContext): Painted[] {
   return history.map(({ at, kind, name, executionId, workerId, detail }) => {
     const since = `+${span(at.getTime() - execution.createdAt.getTime())}`.padStart(8);
     const child = executionId === execution.id ? '' : `  ${name}`;
     const more = detail === null || detail === undefined ? '' : `  ${brief(message(detail), 120)}`;
-    const worker = workerId ? terminal.colours.dim(`  ${visible(workerId)}`) : '';
-    return `${terminal.colours.dim(since)}  ${kind.padEnd(15)}${visible(child)}${visible(more)}${worker}`.trimEnd();
+    const worker = workerId ? terminal.colours.dim(`  ${workerId}`) : '';
+    return Painted.trusted(line`${terminal.colours.dim(since)}  ${kind.padEnd(15)}${child}${more}${worker}`.ansi.trimEnd());
   });
 }
 

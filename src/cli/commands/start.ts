@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { parseDuration } from '../../duration.js';
 import type { StartOptions } from '../../execution/start-options.js';
 import type { CliCommand } from '../command.js';
+import { jsonText, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
 import { readInteger } from '../read-number.js';
 
@@ -60,9 +61,7 @@ export const startCommand: CliCommand = (program, context) => {
           }
           context.note(`Started ${name} as ${started.id}; waiting for it to end.`);
           const result = await executions.result(started.id, { timeout, signal: context.interrupted });
-          return context.report({ ...started, result }, () =>
-            context.print(result === undefined ? 'undefined' : JSON.stringify(result, null, 2)),
-          );
+          return context.report({ ...started, result }, () => context.print(...visibleLines(jsonText(result, 2) ?? 'undefined')));
         });
       }),
     );

@@ -50,7 +50,7 @@ async function read({ executions, store }: CliServices, since: Date): Promise<St
 function print({ schema, counts, queues, workers, unserved, versions }: Status, since: string, context: CliContext): void {
   const { terminal } = context;
   const table = <Row>(title: string, rows: readonly Row[], columns: Column<Row>[], none: string) =>
-    context.print(`\n${terminal.colours.bold(title)}\n${rows.length > 0 ? renderTable(rows, columns, terminal) : none}`);
+    context.print('', terminal.colours.bold(title), rows.length > 0 ? renderTable(rows, columns, terminal) : none);
   context.print(`Schema "${schema.name}" version ${schema.version} (this package needs ${schema.needed})`);
   const counted = STATUSES.filter((status) => counts[status]);
   table(
