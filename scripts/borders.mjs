@@ -10,7 +10,7 @@ const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', '
 const FOLDERS = {
   config: [],
   database: ['config'],
-  events: [],
+  events: ['config'],
   flows: ['config', 'database'],
   tasks: ['config'],
   execution: ['config', 'database', 'events', 'flows', 'tasks'],

@@ -48,6 +48,7 @@ const TYPES = [
   'EmbeddedServer',
   'EngineEvent',
   'EngineEventType',
+  'ErrorFacts',
   'Execution',
   'ExecutionFacts',
   'ExecutionStatus',

@@ -4,6 +4,7 @@ export { type EmbeddedOptions, EmbeddedPostgresError, type EmbeddedServer, start
 export {
   type EngineEvent,
   type EngineEventType,
+  type ErrorFacts,
   type ExecutionFacts,
   FileSnapshotStore,
   type LoopStatus,
