@@ -16,6 +16,7 @@ const FOLDERS = {
   execution: ['config', 'database', 'events', 'flows', 'tasks'],
   signal: ['config', 'database', 'events'],
   scheduler: ['execution'],
+  http: [],
   boot: ['config', 'database', 'flows', 'tasks'],
   worker: ['boot', 'config', 'database', 'events', 'flows', 'tasks'],
   // The command line is a user of the services, and of the settings.

@@ -55,6 +55,7 @@ export type { ListOptions, ListPage } from './execution/list-page.js';
 export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource } from './flows/flow-source.js';
+export { type RhythmErrorBody, RhythmExceptionFilter } from './http/rhythm-exception.filter.js';
 export { getRhythmToken, InjectRhythm } from './inject-rhythm.js';
 export type {
   RhythmFeatureOptions,

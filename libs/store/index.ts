@@ -6,6 +6,7 @@ export type { KeptState } from './commit/kept-states.js';
 export type { StandingClaim } from './commit/steps-of-turns.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
 export { type EndedStep, type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
+export { isConnectionError, rethrowMarked } from './connect/connection-errors.js';
 export type { ConnectionOptions } from './connect/connection-options.js';
 export { isDatabaseError, isRetryable, retrying } from './connect/database-errors.js';
 export { type DatabaseIdentity, isSameDatabase, readIdentity } from './connect/database-identity.js';

@@ -1,6 +1,7 @@
 // The pool, for services and admin reads: ordinary plans, any number of callers.
 
 import pg from 'pg';
+import { rethrowMarked } from './connection-errors.js';
 import { type ConnectionOptions, clientConfig, POOL_TIMEOUT_FACTOR, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { isDatabaseError } from './database-errors.js';
 import { execute } from './execute.js';
@@ -41,7 +42,7 @@ export class PoolRunner implements Runner {
 
   /** Runs several statements in one transaction. */
   async transaction<T>(work: (db: Runner) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(rethrowMarked);
     const db: Runner = { rows: (statement, values = []) => this.send(client, statement, values) };
     let failed: unknown;
     try {
@@ -66,6 +67,6 @@ export class PoolRunner implements Runner {
 
   private send<Row>(client: pg.Pool | pg.ClientBase, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const { schema, intercept } = this.options;
-    return intercepted(intercept, statement, () => execute<Row>(client, schema, statement, values));
+    return intercepted(intercept, statement, () => execute<Row>(client, schema, statement, values)).catch(rethrowMarked);
   }
 }
