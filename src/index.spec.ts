@@ -44,6 +44,7 @@ const CLASSES_AND_FUNCTIONS = [
 
 const TYPES = [
   'CompletionFailure',
+  'ConflictPolicy',
   'Duration',
   'EmbeddedOptions',
   'EmbeddedServer',
@@ -69,6 +70,7 @@ const TYPES = [
   'LoopStatus',
   'PendingDescription',
   'QueueStatus',
+  'RestartOptions',
   'ResultOptions',
   'RhythmErrorBody',
   'RhythmFeatureOptions',

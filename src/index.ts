@@ -44,6 +44,7 @@ export type { Execution, ExecutionStatus, ExecutionTree } from './execution/exec
 export {
   ExecutionService,
   type InspectOptions,
+  type RestartOptions,
   type ResultOptions,
   type StartedExecution,
   type StartRequest,
@@ -52,7 +53,7 @@ export {
 export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
 export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.js';
 export type { ListOptions, ListPage } from './execution/list-page.js';
-export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
+export type { ConflictPolicy, StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource } from './flows/flow-source.js';
 export { type RhythmErrorBody, RhythmExceptionFilter } from './http/rhythm-exception.filter.js';

@@ -50,7 +50,7 @@ export {
   versionsInUse,
 } from './manage/definitions.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './manage/find-ended.js';
-export { insertExecutions, type StartOutcome } from './manage/insert-executions.js';
+export { type InsertOptions, insertExecutions, type StartOutcome } from './manage/insert-executions.js';
 export {
   assertSchema,
   createDataSource,
@@ -67,8 +67,10 @@ export { countOrphanSignals, removeOrphanSignals } from './manage/orphan-signals
 export { pauseExecutions, resumeExecutions } from './manage/pause-execution.js';
 export { removeExecutions } from './manage/remove-execution.js';
 export { requestCancel } from './manage/request-cancel.js';
+export { restartExecution } from './manage/restart-execution.js';
 export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
+export { type StartAgainOutcome, startAgain } from './manage/start-again.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
