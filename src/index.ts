@@ -14,6 +14,7 @@ export {
 } from '../libs/engine/index.js';
 export type { FlowAllowList, PendingDescription } from '../libs/flow/index.js';
 export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
+export type { FailureHandler } from './check-argument.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';
@@ -55,7 +56,7 @@ export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.
 export type { ListOptions, ListPage } from './execution/list-page.js';
 export type { ConflictPolicy, StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
-export type { FlowSource } from './flows/flow-source.js';
+export type { FlowSource, FlowSourceOptions } from './flows/flow-source.js';
 export { type RhythmErrorBody, RhythmExceptionFilter } from './http/rhythm-exception.filter.js';
 export { getRhythmToken, InjectRhythm } from './inject-rhythm.js';
 export type {

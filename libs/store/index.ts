@@ -72,7 +72,7 @@ export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
 export { type StartAgainOutcome, startAgain } from './manage/start-again.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
-export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
+export type { ExecutionOptions, NewExecution, StoredFailureHandler, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
 export {

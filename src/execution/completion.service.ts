@@ -2,7 +2,7 @@
 
 import { Inject, Injectable } from '@nestjs/common';
 import { errorFacts, toJsonText } from '../../libs/engine/index.js';
-import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
+import { ANY, bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
 import { checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
@@ -87,6 +87,8 @@ export class CompletionService {
     const { tasks } = await retrying(() => commitWork(this.store.db, { workerId: 'outside', tasks: [task], turns: [], claims: [] }));
     if (!tasks[0]) return false;
     this.store.hints.hint('ended', id);
+    // What is started because of the failure may be in any queue.
+    if (end.status === 'failed') this.store.hints.hint('work', ANY);
     if (parent) this.store.hints.hint('work', (await getExecution(this.store.db, parent.id))?.queue ?? 'default');
     this.reportEnd(target, end);
     return true;

@@ -229,7 +229,7 @@ export class ExecutionService implements OnModuleDestroy {
           `${path}.options.onConflict`,
           `${path}.options.onConflict is 'cancel-running', which waits for a run to end. Use start for it.`,
         );
-      const key = JSON.stringify([name, checked.type, checked.version]);
+      const key = JSON.stringify([name, checked.type, checked.version, checked.onFailure]);
       const target = targets.get(key) ?? (await this.targets.resolve(name, checked, `${path}.options`));
       targets.set(key, target);
       const execution = newExecution(target, input, checked, `${path}.options`, limits);

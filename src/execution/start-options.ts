@@ -19,6 +19,7 @@ import {
   checkName,
   checkString,
   checkTags,
+  type FailureHandler,
   MAX_KEY_LENGTH,
 } from '../check-argument.js';
 import { type Duration, parseDuration, parseInstant, parseTimeout } from '../duration.js';
@@ -62,6 +63,11 @@ export interface StartOptions {
   totalTimeout?: Duration;
   /** Tasks only: replaces what their declaration says. */
   retry?: StartRetryOptions;
+  /**
+   * A task or workflow that is started when this execution fails for good, with `{ id, type, name, error, input }`; instead of the one
+   * of its declaration. `null` for none.
+   */
+  onFailure?: FailureHandler | null;
   /** Up to 32 strings to find it by. */
   tags?: readonly string[];
   /** Workflows only: a stored version (its hash, or a unique beginning of it) instead of the usual one. */
@@ -92,6 +98,7 @@ const KEYS = [
   'startTimeout',
   'totalTimeout',
   'retry',
+  'onFailure',
   'tags',
   'version',
   'manager',
@@ -170,6 +177,7 @@ function executionOptions(target: StartTarget, options: StartOptions, path: stri
   const startTimeoutMs = read('startTimeout') ?? policy?.startTimeoutMs;
   const totalTimeoutMs = read('totalTimeout') ?? (isTask ? policy?.totalTimeoutMs : timeoutMs);
   const stored: ExecutionOptions = {};
+  if (target.onFailure !== undefined) stored.onFailure = target.onFailure;
   if (isTask && timeoutMs !== undefined) stored.timeoutMs = timeoutMs;
   if (startTimeoutMs !== undefined) stored.startTimeoutMs = startTimeoutMs;
   if (totalTimeoutMs !== undefined) stored.totalTimeoutMs = totalTimeoutMs;

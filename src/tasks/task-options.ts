@@ -1,5 +1,6 @@
 // The options of `@Task()`: how a task is queued, retried and limited in time; checked once, at boot.
 
+import type { FailureHandler } from '../check-argument.js';
 import type { Duration } from '../duration.js';
 
 /** How often and how soon a failed task is tried again. */
@@ -32,4 +33,9 @@ export interface TaskOptions {
   retry?: TaskRetryOptions;
   /** Runs it in a transaction of the app's DataSource: writes through `ctx.manager` commit together with the result. */
   transactional?: boolean;
+  /**
+   * Started when an execution of this task fails for good that was started with `ExecutionService`. A workflow that calls the task gets
+   * the error itself.
+   */
+  onFailure?: FailureHandler;
 }

@@ -7,7 +7,7 @@ import { parseDuration, parseTimeout } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { TaskOptions, TaskRetryOptions } from './task-options.js';
 
-const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'];
+const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional', 'onFailure'];
 const RETRY_KEYS = ['maxAttempts', 'backoff', 'delay', 'maxDelay', 'jitter', 'retryOn'];
 
 /** Priorities are small integers in the store. */

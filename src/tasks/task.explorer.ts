@@ -3,7 +3,7 @@
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, DiscoveryService, MetadataScanner, ModuleRef, Reflector } from '@nestjs/core';
 import type { TaskContext } from '../../libs/engine/index.js';
-import { asConfiguration, checkName } from '../check-argument.js';
+import { asConfiguration, checkFailureHandler, checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import type { TaskRegistry } from './task.registry.js';
 import { TaskMetadata } from './task-decorator.js';
@@ -33,7 +33,10 @@ export class TaskExplorer {
         if (!mark) continue;
         const place = `${wrapper.name ?? 'provider'}.${key} (${wrapper.host?.name})`;
         const name = asConfiguration(() => checkName(mark.name ?? key, `The task name of ${place}`));
-        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run: caller(wrapper, key) });
+        const policy = taskPolicy(mark.options, defaults, place);
+        const { onFailure } = mark.options;
+        if (onFailure !== undefined) asConfiguration(() => checkFailureHandler(onFailure, `@Task on ${place}: onFailure`));
+        registry.add({ name, policy, place, onFailure, run: caller(wrapper, key) });
       }
     }
   }

@@ -52,6 +52,7 @@ export class Announcer {
     const { events } = this.parts;
     const since = row.type === 'task' ? this.stopper.running(row.id)?.claimedAt : row.createdAt;
     this.stopper.stop(row.id, 'lost');
+    if (status === 'failed' && row.options?.onFailure) this.wake([row.options.onFailure.queue]);
     hints.hint('lost', row.id);
     hints.hint('ended', row.id);
     const facts: ExecutionFacts = {
@@ -153,6 +154,7 @@ export class Announcer {
   private ended(item: HeldItem, status: EndStatus, attempts: number, since: number | undefined, error?: string): void {
     const { events, store } = this.parts;
     if (item.parentCall === null) store.hints.hint('ended', item.id);
+    if (status === 'failed' && item.options?.onFailure) this.wake([item.options.onFailure.queue]);
     if (status === 'failed' && events.hasListeners('failed'))
       events.emit({ type: 'failed', ...factsOf(item), attempts, error: errorFacts(error) });
     if (!events.hasListeners('finished')) return;
