@@ -1,8 +1,9 @@
 // The shop: its own tables through @nestjs/typeorm, and Rhythm on the same database.
 
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RhythmModule, type RhythmModuleOptions } from '../src/index.js';
+import { RhythmExceptionFilter, RhythmModule, type RhythmModuleOptions } from '../src/index.js';
 import { LabelPrinter } from './orders/label.printer.js';
 import { LedgerEntry, Order, Stock } from './orders/order.entity.js';
 import { OrderTasks } from './orders/order.tasks.js';
@@ -33,6 +34,8 @@ export class AppModule {
       ],
       controllers: [OrdersController],
       providers: [
+        // An unknown order is 404, a different order with the same id 409.
+        { provide: APP_FILTER, useClass: RhythmExceptionFilter },
         OrdersService,
         OrderTasks,
         PaymentTasks,

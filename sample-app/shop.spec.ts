@@ -103,11 +103,14 @@ describe('the shop', () => {
     await result('twice');
     await place('twice').expect(202);
     expect(await ledger('twice')).toHaveLength(3);
-    await place('twice', lamp(2)).expect(409);
+    const { body } = await place('twice', lamp(2)).expect(409);
+    expect(body).toMatchObject({ statusCode: 409, error: 'Conflict', code: 'RHYTHM_CONFLICT' });
   });
 
   it('returns 400 for an invalid order and 404 for an unknown one', async () => {
     await http().post('/orders').send({ id: 'x' }).expect(400);
     await http().get('/orders/missing').expect(404);
+    const { body } = await http().delete('/orders/missing').expect(404);
+    expect(body.code).toBe('RHYTHM_NOT_FOUND');
   });
 });

@@ -10,12 +10,13 @@ const SHARED = ['check-argument.ts', 'duration.ts', 'errors.ts', 'nearest.ts', '
 const FOLDERS = {
   config: [],
   database: ['config'],
-  events: [],
+  events: ['config'],
   flows: ['config', 'database'],
   tasks: ['config'],
   execution: ['config', 'database', 'events', 'flows', 'tasks'],
   signal: ['config', 'database', 'events'],
   scheduler: ['execution'],
+  http: [],
   boot: ['config', 'database', 'flows', 'tasks'],
   worker: ['boot', 'config', 'database', 'events', 'flows', 'tasks'],
   // The command line is a user of the services, and of the settings.

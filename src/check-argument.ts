@@ -62,6 +62,20 @@ export function checkName(value: unknown, path: string): string {
   return checkString(value, path, MAX_NAME_LENGTH, 'RHYTHM_NAME_INVALID');
 }
 
+/** What is started when an execution fails: a name, or the name with what it refers to. */
+export type FailureHandler = string | { task: string } | { workflow: string };
+
+/** A failure handler as a name and, if it was given, its type. */
+export function checkFailureHandler(value: FailureHandler, path: string): { name: string; type?: 'task' | 'workflow' } {
+  if (typeof value === 'string') return { name: checkName(value, path) };
+  const { task, workflow } = checkKeys<{ task?: string; workflow?: string }>(value, ['task', 'workflow'], path);
+  if ((task === undefined) === (workflow === undefined))
+    throw invalid('RHYTHM_OPTION_INVALID', path, "is neither a name, { task: 'name' } nor { workflow: 'name' }.");
+  return task === undefined
+    ? { name: checkName(workflow, `${path}.workflow`), type: 'workflow' }
+    : { name: checkName(task, `${path}.task`), type: 'task' };
+}
+
 /** A string of bounded length that PostgreSQL can store as text. */
 export function checkString(value: unknown, path: string, maxLength: number, code: string): string {
   if (typeof value !== 'string') throw invalid(code, path, `is ${describeValue(value)}, not a string.`);

@@ -35,21 +35,25 @@ export class ExecutionNotFoundError extends RhythmError {
   }
 }
 
-/** The id belongs to an execution that was started with something else. */
+/** The id belongs to an execution that was started with something else, or that must not exist (`onConflict: 'fail'`). */
 export class ExecutionConflictError extends RhythmError {
   constructor(
     readonly executionId: string,
-    readonly differs: 'input' | 'name' | 'type',
+    /** Null if it is the same, and the start had `onConflict: 'fail'`. */
+    readonly differs: 'input' | 'name' | 'type' | null,
     /** The key that the start had instead of an id. */
     readonly idempotencyKey?: string,
   ) {
     const taken =
       idempotencyKey === undefined
-        ? `An execution with the id "${executionId}" exists already and was started`
-        : `The idempotencyKey "${idempotencyKey}" belongs to execution "${executionId}", which was started`;
+        ? `An execution with the id "${executionId}" exists already`
+        : `The idempotencyKey "${idempotencyKey}" belongs to execution "${executionId}"`;
+    const word = idempotencyKey === undefined ? 'id' : 'key';
     super(
       'RHYTHM_CONFLICT',
-      `${taken} with a different ${differs}. Start with the same ${differs} to get that run, or choose another ${idempotencyKey === undefined ? 'id' : 'key'}.`,
+      differs === null
+        ? `${taken}, and onConflict is 'fail'. Choose another ${word}, or leave out onConflict to get that run.`
+        : `${taken}${idempotencyKey === undefined ? ' and' : ', which'} was started with a different ${differs}. Start with the same ${differs} to get that run, or choose another ${word}.`,
     );
   }
 }

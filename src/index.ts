@@ -4,6 +4,7 @@ export { type EmbeddedOptions, EmbeddedPostgresError, type EmbeddedServer, start
 export {
   type EngineEvent,
   type EngineEventType,
+  type ErrorFacts,
   type ExecutionFacts,
   FileSnapshotStore,
   type LoopStatus,
@@ -13,6 +14,7 @@ export {
 } from '../libs/engine/index.js';
 export type { FlowAllowList, PendingDescription } from '../libs/flow/index.js';
 export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
+export type { FailureHandler } from './check-argument.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
 export { DatabaseUnreachableError } from './database/unreachable.js';
@@ -43,6 +45,7 @@ export type { Execution, ExecutionStatus, ExecutionTree } from './execution/exec
 export {
   ExecutionService,
   type InspectOptions,
+  type RestartOptions,
   type ResultOptions,
   type StartedExecution,
   type StartRequest,
@@ -51,9 +54,10 @@ export {
 export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
 export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.js';
 export type { ListOptions, ListPage } from './execution/list-page.js';
-export type { StartOptions, StartRetryOptions } from './execution/start-options.js';
+export type { ConflictPolicy, StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
-export type { FlowSource } from './flows/flow-source.js';
+export type { FlowSource, FlowSourceOptions } from './flows/flow-source.js';
+export { type RhythmErrorBody, RhythmExceptionFilter } from './http/rhythm-exception.filter.js';
 export { getRhythmToken, InjectRhythm } from './inject-rhythm.js';
 export type {
   RhythmFeatureOptions,

@@ -15,6 +15,7 @@ import {
 } from './boot/check-options.js';
 import { type LoadedSettings, loadSettings } from './config/load-settings.js';
 import { DatabaseHost } from './database/database.host.js';
+import { FailureLog } from './events/failure.log.js';
 import { RhythmEvents } from './events/rhythm.events.js';
 import { CompletionService } from './execution/completion.service.js';
 import { ExecutionService } from './execution/execution.service.js';
@@ -102,6 +103,7 @@ const database: Provider = {
     BootSequence,
     LoopRegistry,
     QueueWatch,
+    FailureLog,
     ...SERVICES,
   ],
 })

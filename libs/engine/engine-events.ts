@@ -15,6 +15,13 @@ export interface ExecutionFacts {
   parentId: string | null;
 }
 
+/** What an event contains of an error: never its data, which is a payload. */
+export interface ErrorFacts {
+  name: string;
+  message: string;
+  code?: string;
+}
+
 /** A loop that does periodic work: `claim`, `timers`, `heartbeat` or `vacuum`. */
 export interface LoopStatus {
   readonly name: string;
@@ -52,8 +59,10 @@ export type EngineEvent =
    * start of a workflow; null when the task did not run, or ran in another process.
    */
   | ({ type: 'finished'; status: 'completed' | 'failed' | 'cancelled'; attempts: number; durationMs: number | null } & ExecutionFacts)
+  /** An execution failed for good, and with which error; `finished` is emitted too. `attempts` as in `finished`. */
+  | ({ type: 'failed'; attempts: number; error: ErrorFacts } & ExecutionFacts)
   /** An attempt failed, and the next one begins after the delay. */
-  | ({ type: 'retried'; attempt: number; delayMs: number; error: { name: string; message: string } } & ExecutionFacts)
+  | ({ type: 'retried'; attempt: number; delayMs: number; error: ErrorFacts } & ExecutionFacts)
   /** What this worker did for it was dropped: another one has it. */
   | ({ type: 'lost' } & ExecutionFacts)
   /** It has crashed its workers too often, and was failed. */
@@ -84,6 +93,7 @@ const TYPES: Record<EngineEventType, true> = {
   resumed: true,
   suspended: true,
   finished: true,
+  failed: true,
   retried: true,
   lost: true,
   recovered: true,

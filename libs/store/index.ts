@@ -6,6 +6,7 @@ export type { KeptState } from './commit/kept-states.js';
 export type { StandingClaim } from './commit/steps-of-turns.js';
 export type { ParentCall, TaskCommit } from './commit/task-commit.js';
 export { type EndedStep, type NewTimer, type TurnCommit, turnCommit } from './commit/turn-commit.js';
+export { isConnectionError, rethrowMarked } from './connect/connection-errors.js';
 export type { ConnectionOptions } from './connect/connection-options.js';
 export { isDatabaseError, isRetryable, retrying } from './connect/database-errors.js';
 export { type DatabaseIdentity, isSameDatabase, readIdentity } from './connect/database-identity.js';
@@ -49,7 +50,7 @@ export {
   versionsInUse,
 } from './manage/definitions.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './manage/find-ended.js';
-export { insertExecutions, type StartOutcome } from './manage/insert-executions.js';
+export { type InsertOptions, insertExecutions, type StartOutcome } from './manage/insert-executions.js';
 export {
   assertSchema,
   createDataSource,
@@ -66,10 +67,12 @@ export { countOrphanSignals, removeOrphanSignals } from './manage/orphan-signals
 export { pauseExecutions, resumeExecutions } from './manage/pause-execution.js';
 export { removeExecutions } from './manage/remove-execution.js';
 export { requestCancel } from './manage/request-cancel.js';
+export { restartExecution } from './manage/restart-execution.js';
 export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
+export { type StartAgainOutcome, startAgain } from './manage/start-again.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
-export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
+export type { ExecutionOptions, NewExecution, StoredFailureHandler, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
 export {

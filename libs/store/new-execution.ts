@@ -14,6 +14,16 @@ export interface StoredRetry {
   jitter?: boolean;
 }
 
+/** The task or workflow that is started when an execution fails. */
+export interface StoredFailureHandler {
+  type: 'task' | 'workflow';
+  name: string;
+  queue: string;
+  priority: number;
+  /** Of a workflow. */
+  version?: string;
+}
+
 /** What one start asks for in addition to the declaration of its task; stored with the execution, readable by people. */
 export interface ExecutionOptions {
   /** Time limit of one attempt. */
@@ -25,6 +35,7 @@ export interface ExecutionOptions {
   retry?: StoredRetry;
   /** Passed to the task; the execution's id when absent. */
   idempotencyKey?: string;
+  onFailure?: StoredFailureHandler;
   /** Start after this many milliseconds of the database's clock … */
   delayMs?: number;
   /** … or at this time, ISO 8601. */

@@ -1,9 +1,9 @@
 // Places, cancels and shows orders.
 
-import { ConflictException, Inject, Injectable, NotFoundException } from '@nestjs/common';
+import { Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { ExecutionConflictError, ExecutionService } from '../../src/index.js';
+import { ExecutionService } from '../../src/index.js';
 import { type Customer, Order, type OrderItem } from './order.entity.js';
 
 export interface NewOrder {
@@ -31,20 +31,15 @@ export class OrdersService {
 
   /** The order's row and its workflow are committed together, or neither exists. */
   async place({ id, customer, items }: NewOrder): Promise<{ id: string }> {
-    try {
-      return await this.database.transaction(async (manager) => {
-        const { created } = await this.executions.start(
-          'order',
-          { orderId: id, customer, items, policy: this.policy },
-          { id, tags: ['shop'], manager },
-        );
-        if (created) await manager.insert(Order, { id, customer, items });
-        return { id };
-      });
-    } catch (error) {
-      if (error instanceof ExecutionConflictError) throw new ConflictException(`Order ${id} exists already with different contents.`);
-      throw error;
-    }
+    return this.database.transaction(async (manager) => {
+      const { created } = await this.executions.start(
+        'order',
+        { orderId: id, customer, items, policy: this.policy },
+        { id, tags: ['shop'], manager },
+      );
+      if (created) await manager.insert(Order, { id, customer, items });
+      return { id };
+    });
   }
 
   async cancel(id: string): Promise<void> {

@@ -14,6 +14,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { initCommand } from './commands/init.js';
 import { listCommand } from './commands/list.js';
 import { migrateCommand } from './commands/migrate.js';
+import { restartCommand } from './commands/restart.js';
 import { runCommand } from './commands/run.js';
 import { showCommand } from './commands/show.js';
 import { signalCommand } from './commands/signal.js';
@@ -26,7 +27,7 @@ import type { CliStreams } from './terminal.js';
 /** The commands by purpose, in the order of the help. */
 const GROUPS: Record<string, readonly CliCommand[]> = {
   'Inspect:': [listCommand, showCommand, statusCommand],
-  'Control:': [startCommand, signalCommand, ...controlCommands, activateCommand],
+  'Control:': [startCommand, signalCommand, ...controlCommands, restartCommand, activateCommand],
   'Flows:': [checkCommand, runCommand],
   'Operations:': [initCommand, workerCommand, migrateCommand, doctorCommand, cleanupCommand, benchCommand, completionCommand],
 };

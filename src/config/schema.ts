@@ -84,6 +84,19 @@ export const SCHEMA = {
   cancel: {
     grace: duration('How long a cancelled flow may clean up.', '1m'),
   },
+  log: {
+    failures: choice(
+      'Which failures are logged: "all" (each attempt that is tried again as a warning, each execution that failed as an error), "final" (only the errors), or "none".',
+      'all',
+      ['all', 'final', 'none'],
+    ),
+    failuresPerMinute: integer(
+      'Lines per minute and name, of each level; the rest of the minute is counted in one line. 0 for no limit.',
+      30,
+      0,
+      1_000_000,
+    ),
+  },
   limits: {
     payloadBytes: integer('Bytes of one input, result or signal payload as JSON.', 1_048_576, 1_024, 134_217_728),
     payloadDepth: integer('Nesting of one payload.', 200, 8, 1_000),

@@ -1,8 +1,8 @@
 // `CompletionService`: ends a task from outside the worker, with the token that the task passed on.
 
 import { Inject, Injectable } from '@nestjs/common';
-import { toJsonText } from '../../libs/engine/index.js';
-import { bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
+import { errorFacts, toJsonText } from '../../libs/engine/index.js';
+import { ANY, bucketOf, commitWork, findToken, getExecution, retrying, type Store, type TokenTarget } from '../../libs/store/index.js';
 import { checkString, describeValue } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
@@ -17,6 +17,14 @@ export interface CompletionFailure {
   code?: string;
   /** Reaches the flow as `error.data`. */
   data?: unknown;
+}
+
+interface End {
+  status: 'completed' | 'failed';
+  /** JSON text of the result … */
+  output?: string;
+  /** … or of the error. */
+  error?: string;
 }
 
 // A lost fence means that the task was changed since its token was read, mostly by its own commit of `completeLater`: then the token
@@ -62,7 +70,7 @@ export class CompletionService {
     await this.end(token, { status: 'failed', error: toJsonText({ name, message, code, data }, 'failure', this.loaded.settings.limits) });
   }
 
-  private async end(token: string, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<void> {
+  private async end(token: string, end: End): Promise<void> {
     checkString(token, 'token', 10_000, 'RHYTHM_COMPLETION_TOKEN');
     for (let tried = 1; tried <= TRIES; tried++) {
       const target = await findToken(this.store.db, token);
@@ -78,7 +86,7 @@ export class CompletionService {
   }
 
   // False when the task was changed since its token was read.
-  private async write(target: TokenTarget, end: { status: 'completed' | 'failed'; output?: string; error?: string }): Promise<boolean> {
+  private async write(target: TokenTarget, end: End): Promise<boolean> {
     const { id, bucket, fence, startedAt, parentId, parentCall } = target;
     const attempts = target.attempts + (end.status === 'failed' ? 1 : 0);
     const parent = parentId === null || parentCall === null ? undefined : { id: parentId, bucket: bucketOf(parentId), call: parentCall };
@@ -86,15 +94,19 @@ export class CompletionService {
     const { tasks } = await retrying(() => commitWork(this.store.db, { workerId: 'outside', tasks: [task], turns: [], claims: [] }));
     if (!tasks[0]) return false;
     this.store.hints.hint('ended', id);
+    // What is started because of the failure may be in any queue.
+    if (end.status === 'failed') this.store.hints.hint('work', ANY);
     if (parent) this.store.hints.hint('work', (await getExecution(this.store.db, parent.id))?.queue ?? 'default');
-    this.reportEnd(target, end.status);
+    this.reportEnd(target, end);
     return true;
   }
 
-  private reportEnd({ id, name, queue, parentId, attempts, runningMs }: TokenTarget, status: 'completed' | 'failed'): void {
-    if (!this.events.hasListeners('finished')) return;
+  private reportEnd({ id, name, queue, parentId, attempts, runningMs }: TokenTarget, { status, error }: End): void {
+    const { events } = this;
     const facts = { executionId: id, name, kind: 'task' as const, queue, version: null, parentId };
-    this.events.emit({ type: 'finished', ...facts, status, attempts: attempts + 1, durationMs: runningMs });
+    if (error !== undefined && events.hasListeners('failed'))
+      events.emit({ type: 'failed', ...facts, attempts: attempts + 1, error: errorFacts(error) });
+    if (events.hasListeners('finished')) events.emit({ type: 'finished', ...facts, status, attempts: attempts + 1, durationMs: runningMs });
   }
 }
 

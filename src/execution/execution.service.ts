@@ -6,6 +6,7 @@ import { toJsonText } from '../../libs/engine/index.js';
 import {
   getExecution,
   type HistoryEntry,
+  type InsertOptions,
   insertExecutions,
   isEnded,
   type NewExecution,
@@ -13,6 +14,7 @@ import {
   pauseExecutions,
   type QueueStatus,
   RetryRefusedError,
+  type Runner,
   readHistory,
   readQueues,
   readTree,
@@ -20,11 +22,14 @@ import {
   readWorkers,
   removeExecutions,
   requestCancel,
+  restartExecution,
   resumeExecutions,
   retryExecution,
   retrying,
-  type StartOutcome,
+  rootOf,
+  type StartAgainOutcome,
   type Store,
+  startAgain,
   type UnservedTask,
   versionsInUse,
   type WorkerStatus,
@@ -47,9 +52,10 @@ import { type Execution, type ExecutionTree, toExecution, toTree } from './execu
 import { type Inspection, inspectRun } from './inspect-run.js';
 import { type KeptSnapshot, keptSnapshots } from './kept-snapshots.js';
 import { type ListOptions, type ListPage, listPage } from './list-page.js';
+import { Replacements, stillBusy } from './replacements.js';
 import { ResultWaiter } from './result-waiter.js';
 import { StartBatcher, sortedForLocking } from './start-batcher.js';
-import { checkStartOptions, newExecution, type StartOptions } from './start-options.js';
+import { checkStartOptions, executionAgain, newExecution, type StartOptions } from './start-options.js';
 import { type StartTarget, TargetResolver } from './target.resolver.js';
 
 const MOST_TURNS = 2_147_483_647;
@@ -91,10 +97,19 @@ export interface SystemStatus {
   versions: { name: string; version: string; runs: number }[];
 }
 
+/** Options of `restart`. */
+export interface RestartOptions {
+  /** The input of the new run; default: that of the old one. */
+  input?: unknown;
+}
+
+const NOT_ENDED = "Only an execution that has ended can be restarted. Cancel it first, or start it with onConflict: 'cancel-running'.";
+
 // One statement of startMany.
 const BATCH = 1_000;
 const REQUEST_KEYS = ['name', 'input', 'options'];
 const IN_TRANSACTION = { inTransaction: true };
+const AND_LOCK = { ...IN_TRANSACTION, returnLiving: true };
 
 /**
  * Starts, reads and controls executions.
@@ -107,6 +122,7 @@ export class ExecutionService implements OnModuleDestroy {
   private readonly withNewId: StartBatcher;
   private readonly withGivenId: StartBatcher;
   private readonly waiter: ResultWaiter;
+  private readonly replacements: Replacements;
 
   constructor(
     database: DatabaseHost,
@@ -119,6 +135,7 @@ export class ExecutionService implements OnModuleDestroy {
     this.withNewId = new StartBatcher(this.store.starts);
     this.withGivenId = new StartBatcher(this.store.db);
     this.waiter = new ResultWaiter(this.store);
+    this.replacements = new Replacements(this.store, this.waiter, this.loaded.settings.cancel.grace);
   }
 
   onModuleDestroy(): void {
@@ -130,13 +147,27 @@ export class ExecutionService implements OnModuleDestroy {
     const checked = checkStartOptions(options, 'options');
     const target = await this.targets.resolve(name, checked, 'options');
     const execution = newExecution(target, input, checked, 'options', this.loaded.settings.limits);
-    const { manager, id, idempotencyKey } = checked;
+    const { manager, id, idempotencyKey, onConflict } = checked;
+    if (onConflict === 'restart-ended' || onConflict === 'cancel-running') return this.startAgain(execution, checked);
     const batcher = id === undefined && idempotencyKey === undefined ? this.withNewId : this.withGivenId;
     const outcome = manager
       ? (await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, [execution], IN_TRANSACTION)))[0]!
       : await batcher.start(execution);
     this.announce([execution], manager);
-    return started(outcome, idempotencyKey);
+    return started(outcome, checked);
+  }
+
+  // A start that may replace the run that has its id.
+  private async startAgain(execution: NewExecution, options: StartOptions): Promise<StartedExecution> {
+    const { manager, onConflict } = options;
+    const outcome =
+      onConflict === 'cancel-running'
+        ? await this.replacements.afterCancel(execution)
+        : manager
+          ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => startAgain(db, execution, AND_LOCK))
+          : await this.replacements.ofEnded(execution);
+    this.announce([execution], manager);
+    return started(outcome, options);
   }
 
   /** Starts many at once, one statement per thousand. Of one statement, all are stored or none. */
@@ -145,18 +176,37 @@ export class ExecutionService implements OnModuleDestroy {
     if (!Array.isArray(requests))
       throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not an array of { name, input, options }.');
     const executions = await this.executionsOf(requests);
-    const outcomes = new Map<NewExecution, StartOutcome>();
+    const optionsOf = new Map(executions.map((execution, index) => [execution, requests[index]!.options ?? {}]));
+    const mayReplace = (execution: NewExecution) => optionsOf.get(execution)?.onConflict === 'restart-ended';
+    const outcomes = new Map<NewExecution, StartAgainOutcome>();
     for (let from = 0; from < executions.length; from += BATCH) {
       const batch = sortedForLocking(executions.slice(from, from + BATCH), (execution) => execution);
-      const stored = manager
-        ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => insertExecutions(db, batch, IN_TRANSACTION))
-        : await retrying(() => insertExecutions(this.store.db, batch));
+      const stored = await this.storeBatch(batch, batch.some(mayReplace) ? mayReplace : undefined, manager);
       batch.forEach((execution, index) => {
         outcomes.set(execution, stored[index]!);
       });
     }
     this.announce(executions, manager);
-    return executions.map((execution) => started(outcomes.get(execution)!, execution.options?.idempotencyKey));
+    return executions.map((execution) => started(outcomes.get(execution)!, optionsOf.get(execution)!));
+  }
+
+  private storeBatch(
+    batch: readonly NewExecution[],
+    mayReplace: ((execution: NewExecution) => boolean) | undefined,
+    manager: EntityManager | undefined,
+  ): Promise<StartAgainOutcome[]> {
+    const store = async (db: Runner, options: InsertOptions) => {
+      if (!mayReplace) return insertExecutions(db, batch, options);
+      const plain = batch.filter((execution) => !mayReplace(execution));
+      const outcomes = new Map<NewExecution, StartAgainOutcome>();
+      for (const [index, outcome] of (await insertExecutions(db, plain, options)).entries()) outcomes.set(plain[index]!, outcome);
+      for (const execution of batch)
+        if (mayReplace(execution)) outcomes.set(execution, await startAgain(db, execution, { ...options, returnLiving: true }));
+      return batch.map((execution) => outcomes.get(execution)!);
+    };
+    if (manager) return inCallersTransaction(this.store, manager, 'options.manager', (db) => store(db, IN_TRANSACTION));
+    // One statement is a transaction by itself.
+    return retrying(() => (mayReplace ? this.store.db.transaction((tx) => store(tx, {})) : store(this.store.db, {})));
   }
 
   // Many starts are mostly of a few names, each of which is looked up once, and often share their options, which are read once.
@@ -177,7 +227,13 @@ export class ExecutionService implements OnModuleDestroy {
         continue;
       }
       const checked = checkStartOptions(options, `${path}.options`);
-      const key = JSON.stringify([name, checked.type, checked.version]);
+      if (checked.onConflict === 'cancel-running')
+        throw new InvalidArgumentError(
+          'RHYTHM_OPTION_INVALID',
+          `${path}.options.onConflict`,
+          `${path}.options.onConflict is 'cancel-running', which waits for a run to end. Use start for it.`,
+        );
+      const key = JSON.stringify([name, checked.type, checked.version, checked.onFailure]);
       const target = targets.get(key) ?? (await this.targets.resolve(name, checked, `${path}.options`));
       targets.set(key, target);
       const execution = newExecution(target, input, checked, `${path}.options`, limits);
@@ -249,6 +305,34 @@ export class ExecutionService implements OnModuleDestroy {
     });
     if (!retried) await this.refuse(id, 'retry', [], 'Only a failed execution can be retried.');
     this.hintWork(await this.queueOf(id));
+  }
+
+  /**
+   * Runs an execution that has ended again from the beginning, under the same id: a new run with the same name, queue, options and
+   * tags, in the version that a start would take now, and with the given input or the same. The old run is gone, with everything it
+   * called.
+   */
+  async restart(id: string, options?: RestartOptions): Promise<void> {
+    const given = checkKeys<RestartOptions>(options, ['input'], 'options');
+    const record = await getExecution(this.store.db, checkAnyId(id, 'id'));
+    if (!record) throw new ExecutionNotFoundError(id);
+    const { parentId, type, name, status } = record;
+    if (rootOf(id) !== id)
+      throw new ExecutionStateError(
+        id,
+        `a part of execution "${parentId}"`,
+        'restart',
+        'Restart that one, or retry this one if it failed.',
+      );
+    if (!isEnded(status)) throw new ExecutionStateError(id, status, 'restart', NOT_ENDED);
+    const { version } = await this.targets.resolve(name, { type }, 'options');
+    const input = given.input === undefined ? undefined : toJsonText(given.input, 'options.input', this.loaded.settings.limits);
+    const execution = executionAgain(record, version, input);
+    if (!(await retrying(() => this.store.db.transaction((tx) => restartExecution(tx, execution))))) {
+      const now = await this.get(id);
+      throw isEnded(now.status) ? stillBusy(id, 'restart') : new ExecutionStateError(id, now.status, 'restart', NOT_ENDED);
+    }
+    this.announce([execution]);
   }
 
   /** Removes an execution that has ended, with everything it called. */
@@ -330,8 +414,10 @@ export class ExecutionService implements OnModuleDestroy {
   }
 }
 
-function started({ id, outcome, differs }: StartOutcome, idempotencyKey: string | undefined): StartedExecution {
+function started({ id, outcome, differs }: StartAgainOutcome, { onConflict, idempotencyKey }: StartOptions): StartedExecution {
   if (outcome === 'contended') throw new StartContendedError(id);
+  if (outcome === 'busy') throw stillBusy(id, 'start');
   if (outcome === 'conflict') throw new ExecutionConflictError(id, differs ?? 'input', idempotencyKey);
-  return { id, created: outcome === 'created' };
+  if (outcome === 'existing' && onConflict === 'fail') throw new ExecutionConflictError(id, null, idempotencyKey);
+  return { id, created: outcome !== 'existing' };
 }

@@ -6,6 +6,7 @@ import {
   isDatabaseError,
   type NewExecution,
   type Runner,
+  rethrowMarked,
   retrying,
   type StartOutcome,
 } from '../../libs/store/index.js';
@@ -68,7 +69,7 @@ export class StartBatcher {
           this.db,
           sorted.map(({ execution }) => execution),
         ),
-      );
+      ).catch(rethrowMarked);
       sorted.forEach((waiting, index) => {
         waiting.resolve(outcomes[index]!);
       });

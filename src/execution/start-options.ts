@@ -2,7 +2,14 @@
 
 import type { EntityManager } from 'typeorm';
 import { type PayloadLimits, toJsonText } from '../../libs/engine/index.js';
-import { type ExecutionOptions, keyedId, type NewExecution, newId, type StoredRetry } from '../../libs/store/index.js';
+import {
+  type ExecutionOptions,
+  type ExecutionRecord,
+  keyedId,
+  type NewExecution,
+  newId,
+  type StoredRetry,
+} from '../../libs/store/index.js';
 import {
   checkBoolean,
   checkChoice,
@@ -12,12 +19,24 @@ import {
   checkName,
   checkString,
   checkTags,
+  type FailureHandler,
   MAX_KEY_LENGTH,
 } from '../check-argument.js';
 import { type Duration, parseDuration, parseInstant, parseTimeout } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from '../tasks/task-policy.js';
 import type { StartTarget } from './target.resolver.js';
+
+const CONFLICT_POLICIES = ['return', 'fail', 'restart-ended', 'cancel-running'] as const;
+
+/**
+ * What a start does whose id or key belongs to an execution already:
+ * - `'return'`: returns it; if its type, name or input differs, the start fails with an `ExecutionConflictError`.
+ * - `'fail'`: fails with an `ExecutionConflictError` in any case.
+ * - `'restart-ended'`: one that has ended is replaced by the new run; one that has not is returned as with `'return'`.
+ * - `'cancel-running'`: one that has not ended is cancelled first; when it has ended, the new run replaces it and the call resolves.
+ */
+export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
 
 /** Options of `start`, `startMany` and `schedule`. */
 export interface StartOptions {
@@ -27,6 +46,8 @@ export interface StartOptions {
   id?: string;
   /** Like `id`, but unique per name only; a task also gets it as `ctx.idempotencyKey`. */
   idempotencyKey?: string;
+  /** What happens if an execution with the id or the key exists; default `'return'`. See `ConflictPolicy`. */
+  onConflict?: ConflictPolicy;
   queue?: string;
   /** Higher runs first; −32,768 … 32,767, default 0. */
   priority?: number;
@@ -42,6 +63,11 @@ export interface StartOptions {
   totalTimeout?: Duration;
   /** Tasks only: replaces what their declaration says. */
   retry?: StartRetryOptions;
+  /**
+   * A task or workflow that is started when this execution fails for good, with `{ id, type, name, error, input }`; instead of the one
+   * of its declaration. `null` for none.
+   */
+  onFailure?: FailureHandler | null;
   /** Up to 32 strings to find it by. */
   tags?: readonly string[];
   /** Workflows only: a stored version (its hash, or a unique beginning of it) instead of the usual one. */
@@ -63,6 +89,7 @@ const KEYS = [
   'type',
   'id',
   'idempotencyKey',
+  'onConflict',
   'queue',
   'priority',
   'delay',
@@ -71,6 +98,7 @@ const KEYS = [
   'startTimeout',
   'totalTimeout',
   'retry',
+  'onFailure',
   'tags',
   'version',
   'manager',
@@ -83,6 +111,16 @@ export function checkStartOptions(given: StartOptions | undefined, path: string)
   if (options.type !== undefined) checkChoice(options.type, `${path}.type`, ['workflow', 'task']);
   if (options.id !== undefined && options.idempotencyKey !== undefined) {
     throw invalid(path, 'has both id and idempotencyKey. Give one: each of them ensures that it is started once');
+  }
+  if (options.onConflict !== undefined) {
+    checkChoice(options.onConflict, `${path}.onConflict`, CONFLICT_POLICIES);
+    if (options.id === undefined && options.idempotencyKey === undefined)
+      throw invalid(`${path}.onConflict`, 'is for starts with an id or an idempotencyKey. Without one, every start is a new run');
+    if (options.onConflict === 'cancel-running' && options.manager !== undefined)
+      throw invalid(
+        `${path}.onConflict`,
+        "is 'cancel-running', which waits for a run to end and cannot be part of a transaction. Leave out manager",
+      );
   }
   if (options.delay !== undefined && options.runAt !== undefined) throw invalid(path, 'has both delay and runAt. Give one');
   return options;
@@ -117,6 +155,13 @@ export function newExecution(
   };
 }
 
+/** A run that has ended as a new one: without the delay that it had. */
+export function executionAgain(record: ExecutionRecord, version: string | undefined, input: string | undefined): NewExecution {
+  const { id, type, name, queue, priority, tags, options } = record;
+  const { delayMs: _delay, runAt: _at, ...kept } = options ?? {};
+  return { id, type, targetName: name, queue, priority, version, tags, options: kept, input: input ?? record.input ?? undefined };
+}
+
 function executionId(target: StartTarget, options: StartOptions, path: string): string {
   if (options.id !== undefined) return checkId(options.id, `${path}.id`);
   if (options.idempotencyKey === undefined) return newId();
@@ -132,6 +177,7 @@ function executionOptions(target: StartTarget, options: StartOptions, path: stri
   const startTimeoutMs = read('startTimeout') ?? policy?.startTimeoutMs;
   const totalTimeoutMs = read('totalTimeout') ?? (isTask ? policy?.totalTimeoutMs : timeoutMs);
   const stored: ExecutionOptions = {};
+  if (target.onFailure !== undefined) stored.onFailure = target.onFailure;
   if (isTask && timeoutMs !== undefined) stored.timeoutMs = timeoutMs;
   if (startTimeoutMs !== undefined) stored.startTimeoutMs = startTimeoutMs;
   if (totalTimeoutMs !== undefined) stored.totalTimeoutMs = totalTimeoutMs;

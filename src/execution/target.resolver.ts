@@ -2,8 +2,8 @@
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { TaskPolicy } from '../../libs/engine/index.js';
-import { currentVersion, definitionNames, listDefinitions } from '../../libs/store/index.js';
-import { checkName } from '../check-argument.js';
+import { currentVersion, definitionNames, listDefinitions, type StoredFailureHandler } from '../../libs/store/index.js';
+import { checkFailureHandler, checkName, type FailureHandler } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
 import { InvalidArgumentError, UnknownNameError } from '../errors.js';
@@ -21,6 +21,8 @@ export interface StartTarget {
   version?: string;
   /** The declaration, for a task of this process. */
   policy?: TaskPolicy;
+  /** What is started when it fails. */
+  onFailure?: StoredFailureHandler;
 }
 
 /** Resolves names of workflows and tasks. */
@@ -38,7 +40,21 @@ export class TargetResolver {
   ) {}
 
   /** The target of a start; throws an `UnknownNameError` with the nearest names. */
-  async resolve(given: string, { type, version }: StartOptions, path: string): Promise<StartTarget> {
+  async resolve(given: string, options: StartOptions, path: string): Promise<StartTarget> {
+    const target = await this.find(given, options, path);
+    const declared = target.type === 'task' ? this.tasks.get(target.name)?.onFailure : this.flows.get(target.name)?.onFailure;
+    const handler = options.onFailure === undefined ? declared : options.onFailure;
+    if (handler === undefined || handler === null) return target;
+    return { ...target, onFailure: await this.handler(handler, `${path}.onFailure`) };
+  }
+
+  private async handler(given: FailureHandler, path: string): Promise<StoredFailureHandler> {
+    const { name, type } = checkFailureHandler(given, path);
+    const { version, policy, type: found } = await this.find(name, { type }, path);
+    return { type: found, name, queue: policy?.queue ?? 'default', priority: policy?.priority ?? 0, version };
+  }
+
+  private async find(given: string, { type, version }: StartOptions, path: string): Promise<StartTarget> {
     const name = checkName(given, path.replace(/options$/, 'name'));
     const flow = this.flows.get(name);
     const task = this.tasks.get(name);

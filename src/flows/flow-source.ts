@@ -3,7 +3,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { FlowAllowList } from '../../libs/flow/index.js';
-import { checkKeys, checkName } from '../check-argument.js';
+import { checkFailureHandler, checkKeys, checkName, type FailureHandler } from '../check-argument.js';
 import { ConfigurationError } from '../errors.js';
 import { checkFlowFile, flowFilesIn, NotAFlowError } from './flow-files.js';
 
@@ -11,10 +11,15 @@ import { checkFlowFile, flowFilesIn, NotAFlowError } from './flow-files.js';
  * A folder of `.flow` files (including its subfolders), one `.flow` file, or inline source.
  * A file's workflow is named after it: `flows/order.flow` is "order", `flows/billing/refund.flow` is "billing/refund".
  */
-export type FlowSource =
-  | string
-  | { path: string /** What the flows may call; a list that is absent allows every name. */; allow?: FlowAllowList }
-  | { name: string; source: string; allow?: FlowAllowList };
+export type FlowSource = string | ({ path: string } & FlowSourceOptions) | ({ name: string; source: string } & FlowSourceOptions);
+
+/** What may be said of the flows of a source. */
+export interface FlowSourceOptions {
+  /** What the flows may call; a list that is absent allows every name. */
+  allow?: FlowAllowList;
+  /** Started when a run of these flows fails that this process has started. A workflow that calls another gets the error itself. */
+  onFailure?: FailureHandler;
+}
 
 /** The source of one workflow, with its name. */
 export interface NamedSource {
@@ -23,28 +28,27 @@ export interface NamedSource {
   /** For messages and stack traces. */
   file: string;
   allow: FlowAllowList | undefined;
+  onFailure?: FailureHandler;
 }
 
 /** Reads every flow of the given sources; `label` is the name of the option in messages. */
 export function readFlows(sources: readonly FlowSource[], label: string): NamedSource[] {
   return sources.flatMap((given, index) => {
     const at = `${label}[${index}]`;
-    if (typeof given === 'string') return readPath(given, undefined, at);
+    if (typeof given === 'string') return readPath(given, {}, at);
     if (given && typeof given === 'object' && 'path' in given) {
-      checkKeys(given, ['path', 'allow'], at);
-      return readPath(given.path, checkAllow(given.allow, at), at);
+      checkKeys(given, ['path', 'allow', 'onFailure'], at);
+      return readPath(given.path, checkOptions(given, at), at);
     }
-    checkKeys(given, ['name', 'source', 'allow'], at);
+    checkKeys(given, ['name', 'source', 'allow', 'onFailure'], at);
     if (typeof given?.source !== 'string') {
       throw new ConfigurationError(`${at} is neither a path, { path, allow? } nor { name, source, allow? }.`, 'RHYTHM_FLOW_SOURCE');
     }
-    return [
-      { name: checkName(given.name, `${at}.name`), source: given.source, file: `${given.name}.flow`, allow: checkAllow(given.allow, at) },
-    ];
+    return [{ name: checkName(given.name, `${at}.name`), source: given.source, file: `${given.name}.flow`, ...checkOptions(given, at) }];
   });
 }
 
-function readPath(path: string, allow: FlowAllowList | undefined, at: string): NamedSource[] {
+function readPath(path: string, options: FlowSourceOptions, at: string): NamedSource[] {
   const full = resolve(path);
   const found = asFlow(at, () => findPath(full));
   if (!found) {
@@ -55,11 +59,11 @@ function readPath(path: string, allow: FlowAllowList | undefined, at: string): N
   }
   if (!found.isDirectory()) {
     asFlow(at, () => checkFlowFile(full));
-    return [readFile(full, basename(full), allow)];
+    return [readFile(full, basename(full), options)];
   }
   const files = asFlow(at, () => flowFilesIn(full));
   if (files.length === 0) throw new ConfigurationError(`${at}: the folder ${full} contains no .flow file.`, 'RHYTHM_FLOW_SOURCE');
-  return files.map((file) => readFile(join(full, file), file, allow));
+  return files.map((file) => readFile(join(full, file), file, options));
 }
 
 // A link that leads back to itself is there, and cannot be read.
@@ -81,7 +85,7 @@ function asFlow<T>(at: string, read: () => T): T {
   }
 }
 
-function readFile(full: string, inFolder: string, allow: FlowAllowList | undefined): NamedSource {
+function readFile(full: string, inFolder: string, { allow, onFailure }: FlowSourceOptions): NamedSource {
   const name = inFolder
     .replace(/\.flow$/, '')
     .split(sep)
@@ -92,7 +96,13 @@ function readFile(full: string, inFolder: string, allow: FlowAllowList | undefin
     source: readFileSync(full, 'utf8'),
     file: shown.startsWith('..') ? full : shown,
     allow,
+    onFailure,
   };
+}
+
+function checkOptions({ allow, onFailure }: FlowSourceOptions, at: string) {
+  if (onFailure !== undefined) checkFailureHandler(onFailure, `${at}.onFailure`);
+  return { allow: checkAllow(allow, at), onFailure };
 }
 
 function checkAllow(allow: FlowAllowList | undefined, at: string): FlowAllowList | undefined {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { compile, type FlowAllowList, type FlowLimits, FlowSyntaxError, type Program, renderDiagnostic } from '../../libs/flow/index.js';
+import type { FailureHandler } from '../check-argument.js';
 import { ConfigurationError } from '../errors.js';
 import { listNames } from '../nearest.js';
 import type { NamedSource } from './flow-source.js';
@@ -16,6 +17,7 @@ export interface LoadedFlow {
   readonly file: string;
   readonly program: Program;
   readonly allow: FlowAllowList | undefined;
+  readonly onFailure?: FailureHandler;
 }
 
 /** The workflows of this process, by name. */

@@ -1,5 +1,6 @@
 // The options of `@Task()`: how a task is queued, retried and limited in time; checked once, at boot.
 
+import type { FailureHandler } from '../check-argument.js';
 import type { Duration } from '../duration.js';
 import type { StandardSchema } from './standard-schema.js';
 
@@ -42,4 +43,9 @@ export interface TaskOptions<Input = any, Result = any> {
   output?: StandardSchema<Result, unknown>;
   /** Runs it in a transaction of the app's DataSource: writes through `ctx.manager` commit together with the result. */
   transactional?: boolean;
+  /**
+   * Started when an execution of this task fails for good that was started with `ExecutionService`. A workflow that calls the task gets
+   * the error itself.
+   */
+  onFailure?: FailureHandler;
 }

@@ -9,7 +9,10 @@ import { isStandardSchema } from './standard-schema.js';
 import type { TaskOptions, TaskRetryOptions } from './task-options.js';
 import type { TaskSchemas } from './validated-task.js';
 
-const OPTION_KEYS = ['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional', 'input', 'output'];
+const OPTION_KEYS = [
+  ...['name', 'queue', 'priority', 'timeout', 'startTimeout', 'totalTimeout', 'retry', 'transactional'],
+  ...['input', 'output', 'onFailure'],
+];
 const RETRY_KEYS = ['maxAttempts', 'backoff', 'delay', 'maxDelay', 'jitter', 'retryOn'];
 
 /** Priorities are small integers in the store. */

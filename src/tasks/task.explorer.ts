@@ -2,7 +2,7 @@
 
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, DiscoveryService, MetadataScanner, ModuleRef, Reflector } from '@nestjs/core';
-import { asConfiguration, checkName } from '../check-argument.js';
+import { asConfiguration, checkFailureHandler, checkName } from '../check-argument.js';
 import type { RhythmSettings } from '../config/schema.js';
 import type { TaskRegistry } from './task.registry.js';
 import type { TaskMethod } from './task-context.creator.js';
@@ -38,10 +38,13 @@ export class TaskExplorer {
         if (!mark) continue;
         const place = `${wrapper.name ?? 'provider'}.${key} (${wrapper.host?.name})`;
         const name = asConfiguration(() => checkName(mark.name ?? key, `The task name of ${place}`));
+        const policy = taskPolicy(mark.options, defaults, place);
+        const { onFailure } = mark.options;
+        if (onFailure !== undefined) asConfiguration(() => checkFailureHandler(onFailure, `@Task on ${place}: onFailure`));
         const owner = (typeof wrapper.metatype === 'function' && !wrapper.inject ? wrapper.metatype : methods!.constructor) as object;
         const found: FoundTask = { name, place, wrapper, owner, key, method: methods![key]! };
         const run = validatedTask(name, taskSchemas(mark.options, place), caller(found, enhancers));
-        registry.add({ name, policy: taskPolicy(mark.options, defaults, place), place, run });
+        registry.add({ name, policy, place, onFailure, run });
       }
     }
   }

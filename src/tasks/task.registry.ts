@@ -2,6 +2,7 @@
 
 import { Injectable } from '@nestjs/common';
 import type { RunnableTask, TaskSource } from '../../libs/engine/index.js';
+import type { FailureHandler } from '../check-argument.js';
 import { ConfigurationError, UnknownNameError } from '../errors.js';
 import { didYouMean, listNames } from '../nearest.js';
 
@@ -9,6 +10,7 @@ import { didYouMean, listNames } from '../nearest.js';
 export interface RegisteredTask extends RunnableTask {
   /** `OrdersService.charge`, for messages. */
   readonly place: string;
+  readonly onFailure?: FailureHandler;
 }
 
 /** The tasks of this process. */

@@ -16,7 +16,7 @@ import { LoopRegistry } from './loop.registry.js';
 import { QueueWatch } from './queue.watch.js';
 
 // Only these: with a listener for all types, every event of the hot path would be created.
-const LOGGED = ['worker-started', 'worker-declared-dead', 'recovered', 'quarantined', 'snapshot-large', 'problem'] as const;
+const LOGGED = ['worker-started', 'worker-declared-dead', 'recovered', 'snapshot-large', 'problem'] as const;
 type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
 
 /** Runs the engine of this process. A process with the role "api" has none. */
@@ -76,10 +76,6 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
       case 'recovered':
         return this.logger.warn(
           `Worker ${event.workerId} is dead: it wrote no heartbeat for worker.deadAfter. Executions given to other workers: ${event.executions.length}.`,
-        );
-      case 'quarantined':
-        return this.logger.error(
-          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died while they had it. Examine it with inspect, then retry or remove it.`,
         );
       case 'snapshot-large':
         return this.logger.warn(

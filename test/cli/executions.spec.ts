@@ -161,6 +161,28 @@ describe('rhythm cancel, pause, resume and retry', () => {
     expect(await ended('s-1')).toMatchObject({ code: 'RHYTHM_EXECUTION_CANCELLED' });
   });
 
+  it('restart an ended run with the same input or another, and only an ended one', async () => {
+    await app.executions.start('order', { n: 1 }, { id: 're-1' });
+    await waiting('re-1');
+    expect(await cli(['restart', 're-1'])).toMatchObject({ code: 1, err: expect.stringContaining('Cancel it first') });
+    await cli(['cancel', 're-1']);
+    await ended('re-1');
+    expect(await cli(['restart', 're-1'])).toMatchObject({ code: 0, err: 'Restarted re-1.\n' });
+    await waiting('re-1');
+    await cli(['cancel', 're-1']);
+    await ended('re-1');
+    expect(await data(['restart', 're-1', '--input', '{"n":7}'])).toEqual({ ok: true, command: 'restart', data: { id: 're-1' } });
+    await waiting('re-1');
+    expect((await app.executions.get('re-1')).input).toEqual({ n: 7 });
+    const replaced = await data(['start', 'order', '--id', 're-1', '--input', '{"n":8}', '--on-conflict', 'cancel-running']);
+    expect(replaced).toMatchObject({ data: { id: 're-1', created: true } });
+    expect((await app.executions.get('re-1')).input).toEqual({ n: 8 });
+    expect(await cli(['start', 'order', '--id', 're-1', '--on-conflict', 'fail', '--input', '{"n":8}'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("onConflict is 'fail'"),
+    });
+  });
+
   it('refuse to change what a filter finds without a terminal to ask in, and do it with --yes', async () => {
     await app.executions.startMany(Array.from({ length: 12 }, (_, n) => ({ name: 'ships', options: { id: `b-${n}`, tags: ['bulk'] } })));
     for (let n = 0; n < 12; n++) await ended(`b-${n}`);

@@ -2,8 +2,9 @@
 
 import { pendingCalls } from '../../flow/index.js';
 import { ANY, type Overdue, type TaskCommit, type TurnCommit } from '../../store/index.js';
+import type { ErrorFacts, ExecutionFacts } from '../engine-events.js';
 import type { WorkerParts } from '../engine-options.js';
-import { factsOf } from '../execution-facts.js';
+import { errorFacts, factsOf } from '../execution-facts.js';
 import type { Wakeups } from '../loops/wakeups.js';
 import type { Note } from '../turns/turn-notes.js';
 import type { DatabaseClock } from '../work/database-clock.js';
@@ -46,26 +47,29 @@ export class Announcer {
   }
 
   /** An execution was ended by one of its time limits; the worker that runs it must stop. */
-  endedByTimer(row: Overdue, status: EndStatus): void {
+  endedByTimer(row: Overdue, status: EndStatus, error: ErrorFacts): void {
     const { hints } = this.parts.store;
     const { events } = this.parts;
     const since = row.type === 'task' ? this.stopper.running(row.id)?.claimedAt : row.createdAt;
     this.stopper.stop(row.id, 'lost');
+    if (status === 'failed' && row.options?.onFailure) this.wake([row.options.onFailure.queue]);
     hints.hint('lost', row.id);
     hints.hint('ended', row.id);
+    const facts: ExecutionFacts = {
+      executionId: row.id,
+      name: row.name,
+      kind: row.type === 'task' ? 'task' : 'workflow',
+      queue: row.queue,
+      version: row.version,
+      parentId: row.parentId,
+    };
+    const attempts = row.type === 'task' ? row.attempts : 1;
+    if (status === 'failed' && events.hasListeners('failed')) {
+      const { name, message, code } = error;
+      events.emit({ type: 'failed', ...facts, attempts, error: { name, message, code } });
+    }
     if (events.hasListeners('finished'))
-      events.emit({
-        type: 'finished',
-        executionId: row.id,
-        name: row.name,
-        kind: row.type === 'task' ? 'task' : 'workflow',
-        queue: row.queue,
-        version: row.version,
-        parentId: row.parentId,
-        status,
-        attempts: row.type === 'task' ? row.attempts : 1,
-        durationMs: since === undefined ? null : duration(since, row.now),
-      });
+      events.emit({ type: 'finished', ...facts, status, attempts, durationMs: since === undefined ? null : duration(since, row.now) });
   }
 
   /** There is work in these queues: the claim loop of this worker is woken, and the workers of other queues get a hint. */
@@ -87,7 +91,7 @@ export class Announcer {
       // A cancel has a claim of its own; the attempt that it ends may run on any worker.
       const since = task.control ? this.stopper.running(item.id)?.claimedAt : item.claimedAt;
       // The stored count is of attempts that failed.
-      this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts, since);
+      this.ended(item, task.status, task.status === 'completed' ? task.attempts + 1 : task.attempts, since, task.error);
     }
     // A cancel takes a task from the worker that runs it.
     if (task.control) {
@@ -112,7 +116,7 @@ export class Announcer {
     const { status } = turn;
     if (status === 'completed' || status === 'failed' || status === 'cancelled') {
       if (run.parentCall !== null) queues.add(ANY);
-      this.ended(run, status, 1, run.createdAt ?? undefined);
+      this.ended(run, status, 1, run.createdAt ?? undefined, turn.error);
     } else if (events.hasListeners('suspended')) {
       events.emit({
         type: 'suspended',
@@ -147,9 +151,12 @@ export class Announcer {
     }
   }
 
-  private ended(item: HeldItem, status: EndStatus, attempts: number, since: number | undefined): void {
+  private ended(item: HeldItem, status: EndStatus, attempts: number, since: number | undefined, error?: string): void {
     const { events, store } = this.parts;
     if (item.parentCall === null) store.hints.hint('ended', item.id);
+    if (status === 'failed' && item.options?.onFailure) this.wake([item.options.onFailure.queue]);
+    if (status === 'failed' && events.hasListeners('failed'))
+      events.emit({ type: 'failed', ...factsOf(item), attempts, error: errorFacts(error) });
     if (!events.hasListeners('finished')) return;
     const durationMs = since === undefined ? null : duration(since, this.clock.now());
     events.emit({ type: 'finished', ...factsOf(item), status, attempts, durationMs });
@@ -160,7 +167,7 @@ export class Announcer {
     const delayMs = task.retryAfterMs ?? 0;
     this.wakeups.timers.triggerWithin(delayMs);
     if (!events.hasListeners('retried')) return;
-    events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: JSON.parse(task.error ?? '{}') });
+    events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: errorFacts(task.error) });
   }
 
   private lost(item: HeldItem): void {

@@ -71,7 +71,7 @@ export class TimerLoop extends Loop {
       const ended = (await this.endAt(this.link, row)) ?? (await this.endLocked(row));
       if (ended) {
         settled++;
-        this.announcer.endedByTimer(ended, statusOf(ended));
+        this.announcer.endedByTimer(ended, statusOf(ended), errorOf(ended));
       }
       if (row.parentId) this.announcer.wake([ANY]);
     }

@@ -6,6 +6,7 @@ import { addCancels } from './cancels.js';
 import { addChildren, type ImmediateClaim } from './children.js';
 import { CommitBuilder } from './commit-builder.js';
 import { addLostCancels, addMarks, addParents } from './endings-commit.js';
+import { addFailureHandlers } from './failure-handlers.js';
 import { addExpectations, hasLosers } from './fence-losers.js';
 import { addKeptStates } from './kept-states.js';
 import { addNotes } from './notes.js';
@@ -103,6 +104,7 @@ async function write(
     moved.map(([rows]) => rows),
   );
   addMarks(commit, tasks, turns);
+  addFailureHandlers(commit, fence, tasks, turns);
   addLostCancels(commit, tasks);
   if (claims.length > 0) {
     commit.add(

@@ -2,6 +2,7 @@
 
 import pg from 'pg';
 import { PoolBusyError } from '../errors.js';
+import { rethrowMarked } from './connection-errors.js';
 import { type ConnectionOptions, clientConfig, POOL_TIMEOUT_FACTOR, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { isDatabaseError } from './database-errors.js';
 import { execute } from './execute.js';
@@ -76,12 +77,12 @@ export class PoolRunner implements Runner {
   // The pool gives the same error when nothing can be reached and when all its connections are in use.
   private explain(error: unknown): never {
     const { max, connectionTimeoutMillis } = this.pool.options;
-    if (this.connected < max || (error as Error)?.message !== NO_CONNECTION) throw error;
+    if (this.connected < max || (error as Error)?.message !== NO_CONNECTION) return rethrowMarked(error);
     throw new PoolBusyError(max, connectionTimeoutMillis ?? 0, { cause: error });
   }
 
   private send<Row>(client: pg.Pool | pg.ClientBase, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const { schema, intercept } = this.options;
-    return intercepted(intercept, statement, () => execute<Row>(client, schema, statement, values));
+    return intercepted(intercept, statement, () => execute<Row>(client, schema, statement, values)).catch(rethrowMarked);
   }
 }

@@ -3,6 +3,7 @@
 import { CLOCK, CLOCK_NOW, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { ENDED_FOR_GOOD, LIVE } from '../ended.js';
+import type { ExecutionOptions } from '../new-execution.js';
 import { isBelow, isChildWithOwnId } from '../relatives.js';
 import { queueRows } from '../work-queue.js';
 
@@ -91,7 +92,7 @@ export interface Overdue {
   status: string;
   parentId: string | null;
   parentCall: number | null;
-  options: { totalTimeoutMs?: number; startTimeoutMs?: number } | null;
+  options: Pick<ExecutionOptions, 'totalTimeoutMs' | 'startTimeoutMs' | 'onFailure'> | null;
   /** The database's clock, in milliseconds. */
   now: number;
   /** When it was started, in milliseconds. */

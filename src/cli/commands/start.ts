@@ -2,7 +2,7 @@
 
 import { Option } from 'commander';
 import { parseDuration } from '../../duration.js';
-import type { StartOptions } from '../../execution/start-options.js';
+import type { ConflictPolicy, StartOptions } from '../../execution/start-options.js';
 import type { CliCommand } from '../command.js';
 import { jsonText, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
@@ -12,6 +12,7 @@ interface StartFlags {
   input?: string;
   id?: string;
   key?: string;
+  onConflict?: ConflictPolicy;
   type?: 'workflow' | 'task';
   queue?: string;
   priority?: string;
@@ -31,6 +32,14 @@ export const startCommand: CliCommand = (program, context) => {
     .option('--input <json>', 'its input; @file reads a file')
     .option('--id <id>', 'your own id; a second start with the same id and input returns the same run')
     .option('--key <key>', 'an idempotency key; like --id, but unique per name only')
+    .addOption(
+      new Option('--on-conflict <policy>', 'with --id or --key: what to do if such a run exists').choices([
+        'return',
+        'fail',
+        'restart-ended',
+        'cancel-running',
+      ]),
+    )
     .addOption(new Option('--type <type>', 'what the name refers to; needed to start a task').choices(['workflow', 'task']))
     .option('--queue <queue>', 'the queue to put it in')
     .option('--priority <n>', 'higher runs first; -32768 to 32767')
@@ -68,10 +77,11 @@ export const startCommand: CliCommand = (program, context) => {
 };
 
 function startOptions(flags: StartFlags): StartOptions {
-  const { id, key, type, queue, priority, delay, at, timeout, tag, flowVersion } = flags;
+  const { id, key, onConflict, type, queue, priority, delay, at, timeout, tag, flowVersion } = flags;
   const options = {
     id,
     idempotencyKey: key,
+    onConflict,
     type,
     queue,
     priority: priority === undefined ? undefined : readInteger(priority, '--priority', -32_768, 32_767),
