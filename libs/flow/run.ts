@@ -14,6 +14,8 @@ import { readPayload, writePayload } from './vm/payload.js';
 import { FunctionObject, PENDING, type PromiseObject, REJECTED } from './vm/values.js';
 import type { Vm } from './vm/vm.js';
 
+type FailedTurn = Extract<TurnResult, { status: 'failed' }>;
+
 /** A run in memory. */
 export class FlowRun {
   private events: FlowEvent[] = [];
@@ -66,8 +68,14 @@ export class FlowRun {
       return this.suspend();
     } catch (error) {
       vm.allowClosing();
-      return this.fail(this.dataOf(error));
+      const failed = this.fail(this.dataOf(error));
+      return error instanceof LimitReached && error.code !== 'FLOW_STUCK' ? withoutEffects(failed) : failed;
     }
+  }
+
+  /** Bytes of heap, as the VM counts them: an upper bound that includes what is garbage by now. */
+  get heapBytes(): number {
+    return this.vm.heapBytes;
   }
 
   /** The state after `suspended`, as JSON text. */
@@ -136,7 +144,7 @@ export class FlowRun {
     return { status: 'completed', ...(output === undefined ? {} : { output }), ...this.endTurn() };
   }
 
-  private fail(error: ErrorData): TurnResult {
+  private fail(error: ErrorData): FailedTurn {
     this.close();
     return { status: 'failed', error, ...this.endTurn() };
   }
@@ -188,6 +196,12 @@ export class FlowRun {
       message: `The virtual machine failed: ${message}. ${RUN_ERRORS.FLOW_INTERNAL.advice}`,
     };
   }
+}
+
+// A limit commits nothing but its log lines, so that a retry repeats the turn. That it applied a cancel stays: such a run is over.
+function withoutEffects(failed: FailedTurn): FailedTurn {
+  const effects = failed.effects.filter(({ kind }) => kind === 'log');
+  return { ...failed, effects, consumedSignals: [], fired: [], muted: [] };
 }
 
 export function startRun(program: Program, options: RunOptions & { readonly inputs?: JsonText }): FlowRun {
