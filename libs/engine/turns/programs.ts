@@ -7,6 +7,8 @@ export interface RunningFlow {
   turn(events: readonly FlowEvent[], host: FlowHost): TurnResult;
   /** After `suspended`. */
   snapshot(): string;
+  /** Bytes that it holds, as the VM counts them: an upper bound. */
+  readonly heapBytes: number;
   /** Holds from the next durable call on. */
   setAllowList(allow: FlowAllowList): void;
 }
