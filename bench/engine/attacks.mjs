@@ -57,10 +57,10 @@ async function attack(name, source) {
   const rows = [];
   try {
     // The first window warms the worker up.
-    for (const atOnce of [0, 0]) await during(worker, flows, atOnce);
-    const calm = await during(worker, flows, 0);
+    await during(worker, flows, 0, WINDOW_MS);
+    const calm = await during(worker, flows, 0, 2 * WINDOW_MS);
     for (const atOnce of [1, AT_ONCE]) {
-      const found = await during(worker, flows, atOnce);
+      const found = await during(worker, flows, atOnce, WINDOW_MS);
       rows.push(rowOf(name, atOnce, found, calm));
       console.log(JSON.stringify(rows.at(-1)));
       if (!worker.isAlive) break;
@@ -74,10 +74,10 @@ async function attack(name, source) {
 }
 
 /** Starts neighbours evenly while this many hostile runs are kept going, and waits for the neighbours to end. */
-async function during(worker, flows, atOnce) {
+async function during(worker, flows, atOnce, ms) {
   await measured(worker);
   const [{ window }] = await query('SELECT rhythm.clock()::text AS window');
-  const until = performance.now() + WINDOW_MS;
+  const until = performance.now() + ms;
   let isOver = false;
   const attacking = atOnce > 0 ? keepGoing(flows.hostile, atOnce, () => isOver || !worker.isAlive) : undefined;
   const starts = [];

@@ -35,18 +35,18 @@ export class FlowRun {
 
   /**
    * Applies the events in their order, one macrotask each, and runs until nothing can move. After `yielded` the turn is not
-   * over: call again without events.
+   * over: call again without events. `fuel` is that of one slice.
    */
-  turn(events: readonly FlowEvent[], host: FlowHost): TurnResult {
+  turn(events: readonly FlowEvent[], host: FlowHost, fuel = this.vm.limits.fuelPerSlice): TurnResult {
     const { vm } = this;
     if (this.ended) throw new FlowError('FLOW_RUN_ENDED', 'The run has ended; it takes no more turns.');
     vm.host = host;
     if (!this.inTurn) this.beginTurn();
     // One by one: a spread of very many signals would overflow the host's stack.
     for (const event of events) this.events.push(event);
-    vm.startSlice(vm.limits.fuelPerSlice);
+    vm.startSlice(fuel);
     try {
-      if (this.writer) return this.store(this.writer);
+      if (this.writer) return this.store(this.writer, fuel);
       this.begin?.();
       this.begin = null;
       for (;;) {
@@ -65,7 +65,7 @@ export class FlowRun {
         this.mayHaveMoved = event.kind !== 'signal';
         vm.guarded(() => vm.calls.apply(vm, event));
       }
-      return this.suspend();
+      return this.suspend(fuel);
     } catch (error) {
       vm.allowClosing();
       const failed = this.fail(this.dataOf(error));
@@ -111,7 +111,7 @@ export class FlowRun {
     return { effects: this.vm.effects, consumedSignals: consumed, fired, muted, cancelled: isCancelled };
   }
 
-  private suspend(): TurnResult {
+  private suspend(fuel: number): TurnResult {
     const { vm } = this;
     vm.calls.suspend(vm);
     if (!vm.calls.canMove())
@@ -119,13 +119,13 @@ export class FlowRun {
         'FLOW_STUCK',
         `The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. ${RUN_ERRORS.FLOW_STUCK.advice}`,
       );
-    return this.store(new SnapshotWriter(vm));
+    return this.store(new SnapshotWriter(vm), fuel);
   }
 
-  private store(writer: SnapshotWriter): TurnResult {
+  private store(writer: SnapshotWriter, fuel: number): TurnResult {
     const { vm } = this;
     this.writer = writer;
-    const text = writer.advance(vm.limits.fuelPerSlice);
+    const text = writer.advance(fuel);
     if (text === undefined) return { status: 'yielded' };
     this.writer = null;
     const base = this.endTurn();

@@ -10,7 +10,7 @@ const SLICE = 10_000;
 /** A slice takes so long on the clock of the spec. */
 const SLICE_MS = 4;
 const MUCH = 2 ** 40;
-const LOOP = 'for (let i = 0; i < 20_000; i++) {} return 1';
+const LOOP = 'for (let i = 0; i < 100_000; i++) {} return 1';
 const HOLD = (count: number) => `const l = []; for (let i = 0; i < ${count}; i++) l.push({ i }); return l.length`;
 
 interface Slice {
@@ -29,6 +29,7 @@ function open(mostBytes = MUCH) {
   const closed = new AbortController();
   const committer = { backlogBytes: 0 };
   const sleeps: number[] = [];
+  const fuels: number[] = [];
   const runtime: Runtime = {
     ...REAL_RUNTIME,
     monotonicNow: () => now,
@@ -52,9 +53,10 @@ function open(mostBytes = MUCH) {
       },
       snapshot: () => run.snapshot(),
       setAllowList: () => undefined,
-      turn: () => {
+      turn: (_: unknown, __: unknown, fuel?: number) => {
+        fuels.push(fuel ?? 0);
         const from = now;
-        const result = run.turn([], host);
+        const result = run.turn([], host, fuel);
         now += SLICE_MS;
         slices.push({ name, from, to: now, bytes: runs.reduce((sum, each) => sum + each.heapBytes, 0) });
         return result;
@@ -62,7 +64,7 @@ function open(mostBytes = MUCH) {
     };
     return turns.finish(flow, host);
   };
-  return { begin, slices, turns, closed, committer, sleeps };
+  return { begin, slices, turns, closed, committer, sleeps, fuels };
 }
 
 describe('long turns', () => {
@@ -79,6 +81,22 @@ describe('long turns', () => {
     const { begin, slices } = open();
     await Promise.all([begin('a', LOOP), begin('b', LOOP)]);
     for (let at = 1; at < slices.length; at++) expect(slices[at].from - slices[at - 1].to).toBeGreaterThanOrEqual(SLICE_MS);
+  });
+
+  it('that begin while the last one rests share the same half', async () => {
+    const { begin, slices } = open();
+    let left = 5;
+    const next = async (): Promise<void> => {
+      if (left-- > 0) await begin(`run ${left}`, LOOP).then(next);
+    };
+    await next();
+    for (let at = 1; at < slices.length; at++) expect(slices[at].from - slices[at - 1].to).toBeGreaterThanOrEqual(SLICE_MS);
+  });
+
+  it('have less fuel for a slice when the last one took longer than it should', async () => {
+    const { begin, fuels } = open();
+    await begin('a', LOOP);
+    expect(fuels.slice(0, 6)).toEqual([50_000, 25_000, 12_500, 6_250, 3_125, 2_000]);
   });
 
   it('wait while all of them hold more than the bound, but for the one that began first', async () => {

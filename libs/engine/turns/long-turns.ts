@@ -6,12 +6,17 @@ import { nextTick, type Runtime, sleep } from '../runtime.js';
 import type { RunningFlow } from './programs.js';
 import type { FinishedTurn } from './turn-outcome.js';
 
+// Fuel is counted, and what a unit takes differs between flows and machines, so the fuel of a slice follows the clock.
+const SLICE_MS = 1;
+const [LEAST_FUEL, MOST_FUEL] = [2_000, 50_000];
 // How soon it is looked again whether enough of what waits to be written is written.
 const LOOK_AGAIN_MS = 5;
 
 interface LongTurn {
   readonly flow: RunningFlow;
   readonly host: FlowHost;
+  /** Of its next slice. */
+  fuel: number;
   resolve(result: FinishedTurn): void;
   reject(error: unknown): void;
 }
@@ -21,6 +26,7 @@ export class LongTurns {
   private readonly turns: LongTurn[] = [];
   /** Whose slice is next. */
   private next = 0;
+  private isRunning = false;
 
   constructor(
     private readonly runtime: Runtime,
@@ -39,30 +45,33 @@ export class LongTurns {
   /** Runs the rest of a turn that has yielded. */
   finish(flow: RunningFlow, host: FlowHost): Promise<FinishedTurn> {
     return new Promise((resolve, reject) => {
-      this.turns.push({ flow, host, resolve, reject });
-      if (this.turns.length === 1) void this.run();
+      this.turns.push({ flow, host, fuel: MOST_FUEL, resolve, reject });
+      if (!this.isRunning) void this.run();
     });
   }
 
   // Between two slices, short turns and everything else of the process get at least as long as the last slice took.
   private async run(): Promise<void> {
     const { runtime } = this;
+    this.isRunning = true;
     await nextTick(runtime);
     while (this.turns.length > 0 && !this.closed.aborted) {
       const turn = this.choose();
       const began = runtime.monotonicNow();
       if (turn) this.runSlice(turn);
       const now = runtime.monotonicNow();
+      if (turn) turn.fuel = nextFuel(turn.fuel, now - began);
       await nextTick(runtime);
       const rest = turn ? 2 * now - began - runtime.monotonicNow() : LOOK_AGAIN_MS;
       if (rest > 0) await sleep(runtime, rest);
     }
     this.turns.length = 0;
+    this.isRunning = false;
   }
 
   private runSlice(turn: LongTurn): void {
     try {
-      const result = turn.flow.turn([], turn.host);
+      const result = turn.flow.turn([], turn.host, turn.fuel);
       if (result.status === 'yielded') return;
       this.remove(turn);
       turn.resolve(result);
@@ -90,4 +99,10 @@ export class LongTurns {
     this.turns.splice(at, 1);
     if (at < this.next) this.next--;
   }
+}
+
+// By no more than half or twice: a slice in which garbage was collected tells little about the next one.
+function nextFuel(fuel: number, took: number): number {
+  const factor = Math.min(2, Math.max(0.5, SLICE_MS / Math.max(took, 0.01)));
+  return Math.min(MOST_FUEL, Math.max(LEAST_FUEL, Math.round(fuel * factor)));
 }
