@@ -64,7 +64,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   snapshotBytes: 8_388_608,
   cachedRuns: 2_000,
   cacheBytes: 67_108_864,
-  workerHeapBytes: 33_554_432,
+  workerHeapBytes: 16_777_216,
   stepsInPlace: 16,
   vacuumMs: 200,
   codeVersion: '0.1.0',

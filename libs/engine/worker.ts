@@ -88,7 +88,7 @@ export class Worker {
     // Admit, and run in one of the two lanes.
     const giveBack = new GiveBack(parts, wakeups, held, committer, closing, closed);
     const guard = new PoisonGuard(parts, wakeups, committer, giveBack, closing);
-    const longTurns = new LongTurns(runtime, options.workerHeapBytes, committer, closed);
+    const longTurns = new LongTurns(runtime, options.workerHeapBytes, committer, held, closed);
     const runner = new TurnRunner(parts, new ThreadShare(runtime), longTurns);
     const turnWriter = new TurnWriter(parts, cache, committer, steps, stepRows, slots);
     const fusedStep = new FusedStep(parts, clock, cache, runner);

@@ -88,7 +88,7 @@ export const SCHEMA = {
     heapBytes: integer('Memory of one run, as counted by the VM.', 67_108_864, 65_536, 2_147_483_647),
     workerHeapBytes: integer(
       'Memory of all turns of one worker that are longer than a slice or wait to be written, as counted by the VM; beyond it they run one after another.',
-      33_554_432,
+      16_777_216,
       65_536,
       Number.MAX_SAFE_INTEGER,
     ),

@@ -16,6 +16,7 @@ const FLOWS = [
     'inputs of tasks',
     'const s = "x".repeat(1e6); for (let i = 0; i < 50; i++) Task.run("echo", s, { queue: "elsewhere" }); return 1',
     undefined,
+    MOST_WHEN_WRITTEN,
   ],
   ['log lines', 'const s = "x".repeat(1e6); for (let i = 0; i < 50; i++) console.log(s); return 1', undefined, MOST_WHEN_WRITTEN],
 ] as const;

@@ -41,7 +41,8 @@ function open(mostBytes = MUCH) {
       });
     },
   };
-  const turns = new LongTurns(runtime, mostBytes, committer, closed.signal);
+  const held = { size: 0 };
+  const turns = new LongTurns(runtime, mostBytes, committer, held, closed.signal);
   const host = { now: () => 0, random: () => 0, uuid: () => '' };
   const begin = (name: string, source: string) => {
     const run = startRun(compile(source), { context: CONTEXT, limits: { fuelPerSlice: SLICE } });
@@ -64,7 +65,7 @@ function open(mostBytes = MUCH) {
     };
     return turns.finish(flow, host);
   };
-  return { begin, slices, turns, closed, committer, sleeps, fuels };
+  return { begin, slices, turns, closed, committer, held, sleeps, fuels };
 }
 
 describe('long turns', () => {
@@ -81,6 +82,13 @@ describe('long turns', () => {
     const { begin, slices } = open();
     await Promise.all([begin('a', LOOP), begin('b', LOOP)]);
     for (let at = 1; at < slices.length; at++) expect(slices[at].from - slices[at - 1].to).toBeGreaterThanOrEqual(SLICE_MS);
+  });
+
+  it('leave it for longer while the worker has other work', async () => {
+    const { begin, slices, held } = open();
+    held.size = 2;
+    await begin('a', LOOP);
+    for (let at = 1; at < slices.length; at++) expect(slices[at].from - slices[at - 1].to).toBeGreaterThanOrEqual(3 * SLICE_MS);
   });
 
   it('that begin while the last one rests share the same half', async () => {

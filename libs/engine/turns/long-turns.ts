@@ -3,12 +3,17 @@
 import type { FlowHost } from '../../flow/index.js';
 import type { Committer } from '../commit/committer.js';
 import { nextTick, type Runtime, sleep } from '../runtime.js';
+import type { HeldWork } from '../work/held-work.js';
 import type { RunningFlow } from './programs.js';
 import type { FinishedTurn } from './turn-outcome.js';
 
 // Fuel is counted, and what a unit takes differs between flows and machines, so the fuel of a slice follows the clock.
 const SLICE_MS = 1;
 const [LEAST_FUEL, MOST_FUEL] = [2_000, 50_000];
+// How long the thread is left to others after a slice, for each millisecond of it: at least as long as the slice took, so that long turns
+// get half of it, and longer while this worker has other work. Neighbours then wait for fewer slices, each up to a collection of garbage long.
+const REST = 1;
+const REST_BESIDE_OTHERS = 3;
 // How soon it is looked again whether enough of what waits to be written is written.
 const LOOK_AGAIN_MS = 5;
 
@@ -33,6 +38,7 @@ export class LongTurns {
     /** What turns of this worker may hold together, in bytes as the VM counts them. */
     private readonly mostBytes: number,
     private readonly committer: Pick<Committer, 'backlogBytes'>,
+    private readonly held: Pick<HeldWork, 'size'>,
     /** Aborted when nothing is written any more: what still runs is dropped, and its promises stay open. */
     private readonly closed: AbortSignal,
   ) {}
@@ -50,7 +56,6 @@ export class LongTurns {
     });
   }
 
-  // Between two slices, short turns and everything else of the process get at least as long as the last slice took.
   private async run(): Promise<void> {
     const { runtime } = this;
     this.isRunning = true;
@@ -62,7 +67,8 @@ export class LongTurns {
       const now = runtime.monotonicNow();
       if (turn) turn.fuel = nextFuel(turn.fuel, now - began);
       await nextTick(runtime);
-      const rest = turn ? 2 * now - began - runtime.monotonicNow() : LOOK_AGAIN_MS;
+      const share = this.held.size > this.turns.length ? REST_BESIDE_OTHERS : REST;
+      const rest = turn ? now + share * (now - began) - runtime.monotonicNow() : LOOK_AGAIN_MS;
       if (rest > 0) await sleep(runtime, rest);
     }
     this.turns.length = 0;
