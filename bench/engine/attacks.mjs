@@ -21,6 +21,8 @@ const EVERY_MS = 8;
 const LATEST_MS = 60_000;
 const BOUNDS = { held: 50, rss: 300, times: 2, more: 10 };
 const WORKER = fileURLToPath(new URL('attacks-worker.mjs', import.meta.url));
+// As docs/configuration.md advises: with a larger one, V8 lets garbage grow to several times what is alive.
+const HEAP = ['--max-old-space-size=1024'];
 const REGISTER = new URL('../../scripts/register-typescript.mjs', import.meta.url).href;
 
 const named = Object.entries(HOSTILE).filter(([name]) => !values.only || values.only.split(';').some((part) => name.includes(part)));
@@ -47,7 +49,7 @@ try {
 
 async function attack(name, source) {
   const flows = { neighbour: await publish('neighbour', NEIGHBOUR), hostile: await publish('hostile', source) };
-  const child = fork(WORKER, [], { execArgv: ['--import', REGISTER] });
+  const child = fork(WORKER, [], { execArgv: [...HEAP, '--import', REGISTER] });
   child.send({ url: server.url, flows: Object.values(flows) });
   const worker = { child, exited: once(child, 'exit'), isAlive: true };
   void worker.exited.then(() => {

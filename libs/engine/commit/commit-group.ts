@@ -95,7 +95,7 @@ export function sizeOf({ task, turn }: FinishedWork): number {
     for (const child of turn.children) bytes += child.input?.length ?? 0;
     for (const step of turn.endedSteps) bytes += (step.input?.length ?? 0) + (step.output?.length ?? 0);
     bytes += turn.pending?.length ?? 0;
-    for (const { detail } of turn.logs) bytes += (detail as { message?: string }).message?.length ?? 0;
+    for (const { detail } of turn.logs) bytes += (detail as { message?: string } | null)?.message?.length ?? 0;
   }
   return bytes;
 }
