@@ -13,7 +13,7 @@ const collect = runInNewContext('gc');
 
 const SIZE = Number(process.env.SIZE ?? 30_000);
 const ROWS = Number(process.env.ROWS ?? 25);
-// A slice has 200,000 units and is meant to take 5 ms.
+// A slice has 50,000 units and is meant to take a little more than a millisecond.
 const NOMINAL_NS = 25;
 const best = (runs) => runs.reduce((a, b) => (b.microseconds < a.microseconds ? b : a));
 
@@ -76,6 +76,7 @@ const add = (name, priced) => {
   if (!price || price.units <= 0) return;
   rows.push({
     name,
+    priced,
     units: Math.round(price.units),
     microseconds: price.microseconds,
     longest: price.longest,
@@ -86,12 +87,13 @@ for (const priced of PRICED) add(`${priced.name}   [${priced.given.slice(0, 40)}
 for (const priced of builtIns()) add(priced.name, priced);
 
 // Below a quarter of a millisecond the clock means nothing, and what takes no fuel is a push that made an array grow.
-const slow = rows.filter(({ microseconds }) => microseconds > 250 && units > 1_000).sort((a, b) => b.ns - a.ns);
+const slow = rows.filter(({ microseconds, units }) => microseconds > 250 && units > 1_000).sort((a, b) => b.ns - a.ns);
 console.log(`${rows.length} calls with inputs of ${SIZE}; nominal ${NOMINAL_NS} ns per unit. The dearest for what they are charged:`);
 console.table(
-  slow.slice(0, ROWS).map(({ name, units, microseconds, longest, ns }) => ({
+  slow.slice(0, ROWS).map(({ name, priced, units, microseconds, longest, ns }) => ({
     call: name,
-    units,
+    // Counted, so the same on every machine: with twice the input it at least doubles, or the price is wrong.
+    'units of n/4, n/2, n': [...[4, 2].map((part) => Math.round(measure(priced, SIZE / part)?.units ?? 0)), units].join(', '),
     ms: (microseconds / 1000).toFixed(1),
     'most units at once': longest,
     'ns per unit': ns.toFixed(0),

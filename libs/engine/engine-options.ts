@@ -36,6 +36,8 @@ export interface EngineOptions {
   /** Runs whose VM is kept in memory between turns, and about how many bytes they may take together. */
   cachedRuns: number;
   cacheBytes: number;
+  /** What turns that are longer than a slice, and turns that wait to be written, may hold together: about bytes of memory. */
+  workerHeapBytes: number;
   /** Most steps that a run has in place, without rows, at one time; 0 for none. They are written again with each of its turns. */
   stepsInPlace: number;
   /** How often the queue tables are vacuumed under load; 0 for never. */
@@ -62,6 +64,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   snapshotBytes: 8_388_608,
   cachedRuns: 2_000,
   cacheBytes: 67_108_864,
+  workerHeapBytes: 16_777_216,
   stepsInPlace: 16,
   vacuumMs: 200,
   codeVersion: '0.1.0',

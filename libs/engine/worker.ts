@@ -15,9 +15,11 @@ import { Wakeups } from './loops/wakeups.js';
 import { sleep } from './runtime.js';
 import { TaskLane } from './tasks/task-lane.js';
 import { FusedStep } from './turns/fused-step.js';
+import { LongTurns } from './turns/long-turns.js';
 import { StepEnds } from './turns/step-ends.js';
 import { StepRows } from './turns/step-rows.js';
 import { StepsInPlace } from './turns/steps-in-place.js';
+import { ThreadShare } from './turns/thread-share.js';
 import { TurnLane } from './turns/turn-lane.js';
 import { TurnRunner } from './turns/turn-runner.js';
 import { TurnWriter } from './turns/turn-writer.js';
@@ -86,7 +88,8 @@ export class Worker {
     // Admit, and run in one of the two lanes.
     const giveBack = new GiveBack(parts, wakeups, held, committer, closing, closed);
     const guard = new PoisonGuard(parts, wakeups, committer, giveBack, closing);
-    const runner = new TurnRunner(parts);
+    const longTurns = new LongTurns(runtime, options.workerHeapBytes, committer, held, closed);
+    const runner = new TurnRunner(parts, new ThreadShare(runtime), longTurns);
     const turnWriter = new TurnWriter(parts, cache, committer, steps, stepRows, slots);
     const fusedStep = new FusedStep(parts, clock, cache, runner);
     const stepEnds = new StepEnds(parts, slots, fusedStep, turnWriter, steps, stepRows);

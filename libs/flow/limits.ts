@@ -7,7 +7,7 @@ export interface FlowLimits {
   nestingDepth: number;
   /** Instructions (and the work of built-ins, charged as such) per turn. */
   fuelPerTurn: number;
-  /** Fuel after which `turn` returns `yielded`; about 5 ms of work. */
+  /** Fuel after which `turn` returns `yielded`; about a millisecond of work. */
   fuelPerSlice: number;
   /** Bytes of heap a run may hold, as the VM counts them. */
   heapBytes: number;
@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS: FlowLimits = {
   sourceLength: 1_000_000,
   nestingDepth: 256,
   fuelPerTurn: 50_000_000,
-  fuelPerSlice: 200_000,
+  fuelPerSlice: 50_000,
   heapBytes: 64 * 1024 * 1024,
   callDepth: 1_000,
   pendingEffects: 20_000,

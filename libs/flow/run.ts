@@ -14,6 +14,8 @@ import { readPayload, writePayload } from './vm/payload.js';
 import { FunctionObject, PENDING, type PromiseObject, REJECTED } from './vm/values.js';
 import type { Vm } from './vm/vm.js';
 
+type FailedTurn = Extract<TurnResult, { status: 'failed' }>;
+
 /** A run in memory. */
 export class FlowRun {
   private events: FlowEvent[] = [];
@@ -33,18 +35,18 @@ export class FlowRun {
 
   /**
    * Applies the events in their order, one macrotask each, and runs until nothing can move. After `yielded` the turn is not
-   * over: call again without events.
+   * over: call again without events. `fuel` is that of one slice.
    */
-  turn(events: readonly FlowEvent[], host: FlowHost): TurnResult {
+  turn(events: readonly FlowEvent[], host: FlowHost, fuel = this.vm.limits.fuelPerSlice): TurnResult {
     const { vm } = this;
     if (this.ended) throw new FlowError('FLOW_RUN_ENDED', 'The run has ended; it takes no more turns.');
     vm.host = host;
     if (!this.inTurn) this.beginTurn();
     // One by one: a spread of very many signals would overflow the host's stack.
     for (const event of events) this.events.push(event);
-    vm.startSlice(vm.limits.fuelPerSlice);
+    vm.startSlice(fuel);
     try {
-      if (this.writer) return this.store(this.writer);
+      if (this.writer) return this.store(this.writer, fuel);
       this.begin?.();
       this.begin = null;
       for (;;) {
@@ -63,11 +65,17 @@ export class FlowRun {
         this.mayHaveMoved = event.kind !== 'signal';
         vm.guarded(() => vm.calls.apply(vm, event));
       }
-      return this.suspend();
+      return this.suspend(fuel);
     } catch (error) {
       vm.allowClosing();
-      return this.fail(this.dataOf(error));
+      const failed = this.fail(this.dataOf(error));
+      return error instanceof LimitReached && error.code !== 'FLOW_STUCK' ? withoutEffects(failed) : failed;
     }
+  }
+
+  /** Bytes of heap, as the VM counts them: an upper bound that includes what is garbage by now. */
+  get heapBytes(): number {
+    return this.vm.heapBytes;
   }
 
   /** The state after `suspended`, as JSON text. */
@@ -103,7 +111,7 @@ export class FlowRun {
     return { effects: this.vm.effects, consumedSignals: consumed, fired, muted, cancelled: isCancelled };
   }
 
-  private suspend(): TurnResult {
+  private suspend(fuel: number): TurnResult {
     const { vm } = this;
     vm.calls.suspend(vm);
     if (!vm.calls.canMove())
@@ -111,13 +119,13 @@ export class FlowRun {
         'FLOW_STUCK',
         `The run waits for a promise that nothing can settle any more: no task, timer or signal is pending. ${RUN_ERRORS.FLOW_STUCK.advice}`,
       );
-    return this.store(new SnapshotWriter(vm));
+    return this.store(new SnapshotWriter(vm), fuel);
   }
 
-  private store(writer: SnapshotWriter): TurnResult {
+  private store(writer: SnapshotWriter, fuel: number): TurnResult {
     const { vm } = this;
     this.writer = writer;
-    const text = writer.advance(vm.limits.fuelPerSlice);
+    const text = writer.advance(fuel);
     if (text === undefined) return { status: 'yielded' };
     this.writer = null;
     const base = this.endTurn();
@@ -136,7 +144,7 @@ export class FlowRun {
     return { status: 'completed', ...(output === undefined ? {} : { output }), ...this.endTurn() };
   }
 
-  private fail(error: ErrorData): TurnResult {
+  private fail(error: ErrorData): FailedTurn {
     this.close();
     return { status: 'failed', error, ...this.endTurn() };
   }
@@ -188,6 +196,12 @@ export class FlowRun {
       message: `The virtual machine failed: ${message}. ${RUN_ERRORS.FLOW_INTERNAL.advice}`,
     };
   }
+}
+
+// A limit commits nothing but its log lines, so that a retry repeats the turn. That it applied a cancel stays: such a run is over.
+function withoutEffects(failed: FailedTurn): FailedTurn {
+  const effects = failed.effects.filter(({ kind }) => kind === 'log');
+  return { ...failed, effects, consumedSignals: [], fired: [], muted: [] };
 }
 
 export function startRun(program: Program, options: RunOptions & { readonly inputs?: JsonText }): FlowRun {

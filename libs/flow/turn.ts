@@ -141,7 +141,9 @@ export interface TurnBase {
   cancelled: boolean;
 }
 
-/** The outcome of a turn. `yielded` carries nothing: call `turn` again (without events) to go on. */
+/**
+ * The outcome of a turn. One that `failed` at a limit has log lines and no other effects: everything else is to stay as it was before the turn, which
+ * a retry repeats. `yielded` carries nothing: call `turn` again (without events) to go on. */
 export type TurnResult =
   | ({ status: 'completed'; output?: JsonText } & TurnBase)
   | ({ status: 'failed'; error: ErrorData } & TurnBase)

@@ -103,6 +103,12 @@ export const SCHEMA = {
     snapshotWarnBytes: integer('A run whose stored state is larger than this is logged with a warning.', 65_536, 1_024, 134_217_728),
     snapshotBytes: integer('A run whose stored state is larger than this fails.', 8_388_608, 4_096, 268_435_456),
     heapBytes: integer('Memory of one run, as counted by the VM.', 67_108_864, 65_536, 2_147_483_647),
+    workerHeapBytes: integer(
+      'Memory of all turns of one worker that are longer than a slice or wait to be written, as counted by the VM; beyond it they run one after another.',
+      16_777_216,
+      65_536,
+      Number.MAX_SAFE_INTEGER,
+    ),
     fuelPerTurn: integer('Instructions a flow may spend between two awaits.', 50_000_000, 10_000, 9_007_199_254_740_991),
     callDepth: integer('Calls inside one another in a flow.', 1_000, 10, 30_000),
     pendingEffects: integer('Durable calls of one run that are pending at the same time.', 20_000, 1, 1_000_000),

@@ -98,6 +98,7 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     shutdownGraceMs: worker.shutdownGrace,
     maxCrashes: worker.maxCrashes,
     cacheBytes: worker.cacheBytes,
+    workerHeapBytes: limits.workerHeapBytes,
     workerName: worker.id,
     maxSteps: history.maxSteps,
     maxSnapshots: history.snapshots,

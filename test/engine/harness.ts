@@ -14,7 +14,7 @@ import {
   type TaskContext,
   type TaskPolicy,
 } from '../../libs/engine/index.js';
-import { compile, saveProgram } from '../../libs/flow/index.js';
+import { compile, type FlowLimits, saveProgram } from '../../libs/flow/index.js';
 import { getExecution, insertExecutions, type NewExecution, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
 import { didYouMean } from '../../src/nearest.js';
 import { waitFor } from '../support/wait-for.js';
@@ -31,6 +31,8 @@ export interface HarnessOptions {
   appDataSource?: DataSource;
   snapshots?: SnapshotStore;
   runtime?: Runtime;
+  /** Of flows. */
+  limits?: Partial<FlowLimits>;
   /** A stream that the harness does not subscribe to. */
   stream?: EngineEvents;
   /** Keep what is in the database: it belongs to another process of the same test. */
@@ -84,7 +86,12 @@ export class Harness {
   }
 
   /** Starts another engine. */
-  async engine(options: Partial<EngineOptions> = {}, store = this.store, handlers = this.options.tasks ?? {}): Promise<Engine> {
+  async engine(
+    options: Partial<EngineOptions> = {},
+    store = this.store,
+    handlers = this.options.tasks ?? {},
+    limits = this.options.limits ?? {},
+  ): Promise<Engine> {
     const tasks = new Map<string, RunnableTask>(
       Object.entries(handlers).map(([name, run]) => [
         name,
@@ -94,7 +101,7 @@ export class Harness {
     const engine = new Engine({
       store,
       tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()], suggest: (name) => didYouMean(name, tasks.keys()) },
-      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, {}, this.options.runtime),
+      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, limits, this.options.runtime),
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
       runtime: this.options.runtime,

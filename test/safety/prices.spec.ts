@@ -1,11 +1,12 @@
 // What is charged grows at least as the work does: compared by counting at three sizes, never by time.
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_LIMITS } from '../../libs/flow/index.js';
 import { PRICED, priceOf } from './prices.js';
 
 const SIZES = [3_000, 6_000, 12_000];
 /** Fixed costs make small inputs a little dearer. */
 const TOLERANCE = 0.8;
+/** Twenty milliseconds, at 25 ns for a unit. */
+const LONGEST = 800_000;
 
 describe('the fuel that is charged grows with the work of', () => {
   it.each(PRICED.map((each) => [`${each.given.slice(0, 60)}: ${each.name}`, each] as const))('%s', (_name, priced) => {
@@ -32,6 +33,6 @@ describe('no slice is much longer than its fuel during', () => {
     'Promise.all(a)',
   ];
   it.each(PRICED.filter(({ name }) => walks.includes(name)))('$name of $given', (priced) => {
-    expect(priceOf(priced, 60_000).longest).toBeLessThan(4 * DEFAULT_LIMITS.fuelPerSlice);
+    expect(priceOf(priced, 60_000).longest).toBeLessThan(LONGEST);
   });
 });

@@ -9,18 +9,18 @@ const MAX_ROWS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** How many of the waiting works, from the first on, one statement can write. */
-export function groupSize(waiting: readonly { work: FinishedWork }[]): number {
+export function groupSize(waiting: readonly { work: FinishedWork; bytes: number }[]): number {
   let rows = 0;
   let bytes = 0;
   let count = 0;
   const runs = new Set<string>();
   const asked = new Set<string>();
-  for (const { work } of waiting) {
+  for (const { work, bytes: size } of waiting) {
     // A turn may take over a child with an id of its own; one statement cannot write the same row for both of them.
     const own = work.turn ? ownIds(work.turn) : [];
     if (work.turn && (asked.has(work.turn.id) || own.some((id) => runs.has(id)))) break;
     rows += 1 + (work.turn ? work.turn.children.length + work.turn.events.length : 0);
-    bytes += sizeOf(work);
+    bytes += size;
     if (count > 0 && (count >= MAX_UNITS || rows > MAX_ROWS || bytes > MAX_BYTES)) break;
     count++;
     if (work.turn) runs.add(work.turn.id);
@@ -87,13 +87,15 @@ function ownIds({ id, children }: TurnCommit): string[] {
   return children.filter((child) => !child.id.startsWith(generated)).map((child) => child.id);
 }
 
-function sizeOf({ task, turn }: FinishedWork): number {
+/** About how long the values of a work are. */
+export function sizeOf({ task, turn }: FinishedWork): number {
   let bytes = task?.output?.length ?? 0;
   if (turn) {
     bytes += (turn.output?.length ?? 0) + (turn.state.action === 'store' ? (turn.state.snapshot?.length ?? 0) : 0);
     for (const child of turn.children) bytes += child.input?.length ?? 0;
     for (const step of turn.endedSteps) bytes += (step.input?.length ?? 0) + (step.output?.length ?? 0);
     bytes += turn.pending?.length ?? 0;
+    for (const { detail } of turn.logs) bytes += (detail as { message?: string } | null)?.message?.length ?? 0;
   }
   return bytes;
 }

@@ -7,13 +7,14 @@ import { nextTick, sleep } from '../runtime.js';
 import type { Ending, HeldItem, HeldWork } from '../work/held-work.js';
 import type { Slots } from '../work/slots.js';
 import type { Announcer } from './announcer.js';
-import { groupSize } from './commit-group.js';
+import { groupSize, sizeOf } from './commit-group.js';
 import type { CommitResult, FinishedWork } from './finished-work.js';
 import { type CommitLinks, GroupWriter, isWritten, type NotAccepted, RETRY_MS, type Written } from './group-writer.js';
 import type { ImmediateClaims } from './immediate-claims.js';
 
 interface Waiting {
   work: FinishedWork;
+  bytes: number;
   resolve(result: CommitResult): void;
 }
 
@@ -38,6 +39,7 @@ export class Committer {
   /** Works that the server does not accept, and that are tried by themselves. */
   private refused = 0;
   private writtenWorks = 0;
+  private unwrittenBytes = 0;
 
   private readonly writer: GroupWriter;
 
@@ -58,6 +60,11 @@ export class Committer {
     return this.waiting.length + this.refused;
   }
 
+  /** About how long the values are that wait to be written, or are being written. */
+  get backlogBytes(): number {
+    return this.unwrittenBytes;
+  }
+
   /** How many works have been written since the start. */
   get written(): number {
     return this.writtenWorks;
@@ -66,7 +73,9 @@ export class Committer {
   /** Resolves when the work is written, or lost. Never rejects: what cannot be written now is tried until the worker ends. */
   submit(work: FinishedWork): Promise<CommitResult> {
     return new Promise((resolve) => {
-      this.waiting.push({ work, resolve });
+      const bytes = sizeOf(work);
+      this.unwrittenBytes += bytes;
+      this.waiting.push({ work, bytes, resolve });
       const isFull = this.waiting.length >= FULL_GROUP;
       if (!this.isWorthCommit(this.inFlight) || (this.gathering && !isFull)) return;
       // What is held may finish in the same moment.
@@ -166,6 +175,7 @@ export class Committer {
     // What waits to be written keeps new work out, and some of it is written now.
     this.slots.roomFreed();
     group.forEach((entry, n) => {
+      this.unwrittenBytes -= entry.bytes;
       entry.resolve(results[n]);
     });
   }

@@ -4,9 +4,12 @@ import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnRes
 
 /** A run in memory. */
 export interface RunningFlow {
-  turn(events: readonly FlowEvent[], host: FlowHost): TurnResult;
+  /** `fuel`: of one slice, if not the usual one. */
+  turn(events: readonly FlowEvent[], host: FlowHost, fuel?: number): TurnResult;
   /** After `suspended`. */
   snapshot(): string;
+  /** Bytes that it holds, as the VM counts them: an upper bound. */
+  readonly heapBytes: number;
   /** Holds from the next durable call on. */
   setAllowList(allow: FlowAllowList): void;
 }

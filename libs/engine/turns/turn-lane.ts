@@ -56,6 +56,7 @@ export class TurnLane {
     this.slots.acquire('turn', items.length);
     this.slots.acquire('reserved', toRun);
     const settled = new Set(items);
+    const begun = new Set<HeldItem>();
     let failure: { error: unknown } | undefined;
     try {
       // The allow-lists of the runs are read meanwhile, so that their turns need not wait for them.
@@ -63,19 +64,25 @@ export class TurnLane {
       for (const run of runs) states.set(run.id, { loaded: run });
       for (const item of items) {
         const stored = events.get(item.id) ?? [];
-        if (item.type === 'workflow') await this.advance(item, states.get(item.id), stored);
-        else if (this.actOnEvents(item, stored)) settled.delete(item);
+        if (item.type !== 'workflow') {
+          if (this.actOnEvents(item, stored)) settled.delete(item);
+        } else if (await this.begin(item, states.get(item.id), stored)) settled.delete(item);
+        begun.add(item);
       }
     } catch (error) {
       this.problem('load', error);
       failure = { error };
-      settled.clear();
+      for (const item of items) if (!begun.has(item)) settled.delete(item);
     } finally {
       for (const item of settled) this.guard.settle(item);
       this.slots.release('turn', items.length);
       this.slots.release('reserved', toRun);
     }
-    if (failure) await this.loadLater(items, failure.error);
+    if (failure)
+      await this.loadLater(
+        items.filter((item) => !begun.has(item)),
+        failure.error,
+      );
   }
 
   // The reply may be too large for the server, or the problem may lie in one run: they are loaded one by one, and one that cannot be
@@ -99,7 +106,22 @@ export class TurnLane {
     if (reads.length > 0) await Promise.all(reads);
   }
 
-  private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
+  // Returns true when the turn is a long one, which keeps a slot of its own: the others of the same claim do not wait for it.
+  private async begin(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<boolean> {
+    let onLong: () => void = () => undefined;
+    const isLong = new Promise<boolean>((resolve) => {
+      onLong = () => {
+        this.slots.acquire('turn');
+        resolve(true);
+      };
+    });
+    const advanced = this.advance(item, state, stored, onLong).then(() => false);
+    if (!(await Promise.race([advanced, isLong]))) return false;
+    void advanced.then(() => this.slots.release('turn'));
+    return true;
+  }
+
+  private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[], onLong: () => void): Promise<void> {
     if (item.dropped) return;
     const cancel = stored.find((event) => event.kind === 'cancel');
     // A paused run moves only for a cancel, and so does one whose start time has not come: the resume and the timer wake them. The
@@ -111,12 +133,13 @@ export class TurnLane {
     // the turn loses its fence: the run is woken again.
     const locked = this.steps.tryLock(item.id);
     try {
-      const outcome = await this.runner.run(item, state, stored);
+      const outcome = await this.runner.run(item, state, stored, onLong);
       this.guard.settle(item);
       this.failedReads.delete(item.id);
       void this.write(item, outcome, locked);
     } catch (error) {
       locked?.unlock();
+      this.guard.settle(item);
       this.problem(`turn of ${item.id}`, error);
       if (error instanceof SnapshotStoreUnreachableError) this.waitForState(item, error);
       else if (error instanceof UnreachableError) void this.giveBack.later([item], UNREACHABLE_RETRY_MS);

@@ -1,17 +1,17 @@
 // Runs one turn of a workflow: state and events in, something to be written out.
 
 import { createHash } from 'node:crypto';
-import { type FlowHost, FlowSnapshotError, snapshotHeader } from '../../flow/index.js';
+import { FlowSnapshotError, snapshotHeader } from '../../flow/index.js';
 import type { LoadedRun, StoredEvent } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
-import { nextTick } from '../runtime.js';
 import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.js';
 import type { HeldItem } from '../work/held-work.js';
 import { keptState, unneededRefs } from './kept-states.js';
-import type { RunningFlow } from './programs.js';
+import type { LongTurns } from './long-turns.js';
 import { reach } from './reach.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
+import type { ThreadShare } from './thread-share.js';
 import { type EffectRows, effectRows, type Versions, versionsOf } from './turn-effects.js';
 import { toFlowEvents } from './turn-events.js';
 import { contextOf, TurnHost } from './turn-host.js';
@@ -41,13 +41,17 @@ interface Missing {
 const MISSING_PROGRAM_MS = 15_000;
 
 export class TurnRunner {
-  constructor(private readonly parts: WorkerParts) {}
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly thread: ThreadShare,
+    private readonly longTurns: LongTurns,
+  ) {}
 
   /**
    * Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. The usual turn of a run
-   * in memory waits for nothing, and then its outcome is returned at once.
+   * in memory waits for nothing, and then its outcome is returned at once. Calls `onLong` if the turn does not end in its first slice.
    */
-  run(item: HeldItem, state: TurnState, events: readonly StoredEvent[]): TurnOutcome | Promise<TurnOutcome> {
+  run(item: HeldItem, state: TurnState, events: readonly StoredEvent[], onLong?: () => void): TurnOutcome | Promise<TurnOutcome> {
     const basis = new TurnBasis(item, state, this.parts.options);
     if ('cached' in state) {
       const { cached } = state;
@@ -55,13 +59,19 @@ export class TurnRunner {
       const allow = this.parts.programs.allowList(item.name, item.version ?? '');
       if (!(allow instanceof Promise)) {
         cached.flow.setAllowList(allow);
-        return this.turn(item, basis, cached, events);
+        return this.turn(item, basis, cached, events, onLong);
       }
     }
-    return this.prepare(item, state, events, basis);
+    return this.prepare(item, state, events, basis, onLong);
   }
 
-  private async prepare(item: HeldItem, state: TurnState, events: readonly StoredEvent[], basis: TurnBasis): Promise<TurnOutcome> {
+  private async prepare(
+    item: HeldItem,
+    state: TurnState,
+    events: readonly StoredEvent[],
+    basis: TurnBasis,
+    onLong: (() => void) | undefined,
+  ): Promise<TurnOutcome> {
     const cancel = events.find((event) => event.kind === 'cancel');
     const cancelling = cancel !== undefined && !basis.wasCancelled;
     // Cancelled before its first turn: nothing to clean up, nothing to run.
@@ -82,18 +92,30 @@ export class TurnRunner {
       return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
     const allow = this.parts.programs.allowList(item.name, item.version ?? '');
     found.flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
-    return this.turn(item, basis, found, events);
+    return this.turn(item, basis, found, events, onLong);
   }
 
-  private turn(item: HeldItem, basis: TurnBasis, found: FoundRun, stored: readonly StoredEvent[]): TurnOutcome | Promise<TurnOutcome> {
+  private turn(
+    item: HeldItem,
+    basis: TurnBasis,
+    found: FoundRun,
+    stored: readonly StoredEvent[],
+    onLong: (() => void) | undefined,
+  ): TurnOutcome | Promise<TurnOutcome> {
+    const wait = this.thread.wait();
+    if (wait) return wait.then(() => this.turn(item, basis, found, stored, onLong));
+    const { runtime } = this.parts;
     const { wasCancelled, hasState } = basis;
     const fed = toFlowEvents(stored, wasCancelled);
-    const host = new TurnHost(item, this.parts.runtime);
+    const host = new TurnHost(item, runtime);
     this.announce(item, hasState);
     const turn = { item, basis, found, stored, signals: fed.signals, host };
+    const began = runtime.monotonicNow();
     const result = found.flow.turn(fed.events, host);
-    if (result.status === 'yielded') return this.resume(found.flow, host).then((last) => this.finish(turn, last));
-    return this.finish(turn, result);
+    this.thread.count(runtime.monotonicNow() - began);
+    if (result.status !== 'yielded') return this.finish(turn, result);
+    onLong?.();
+    return this.longTurns.finish(found.flow, host).then((last) => this.finish(turn, last));
   }
 
   private finish(turn: Turn, result: FinishedTurn): TurnOutcome | Promise<TurnOutcome> {
@@ -142,15 +164,6 @@ export class TurnRunner {
     const context = contextOf(item);
     const flow = snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
     return { flow, takesSignals: program.takesSignals };
-  }
-
-  // Other work runs between the slices of a long computation, so that the heartbeat is written in time.
-  private async resume(flow: RunningFlow, host: FlowHost): Promise<FinishedTurn> {
-    for (;;) {
-      await nextTick(this.parts.runtime);
-      const result = flow.turn([], host);
-      if (result.status !== 'yielded') return result;
-    }
   }
 
   private announce(item: HeldItem, hasState: boolean): void {
