@@ -102,7 +102,8 @@ function retryOptions(given: unknown): RetryOptions {
 // `:` is reserved: an id with it could be that of another run's child.
 function ownId(value: Checked): string {
   const id = value.name(LONGEST_ID);
-  if (id.trim() === '' || id.includes(':') || id === 'key' || id === 'cron') throw new InvalidReply('it starts a child under an id that is reserved');
+  if (id.trim() === '' || id.includes(':') || id === 'key' || id === 'cron')
+    throw new InvalidReply('it starts a child under an id that is reserved');
   return id;
 }
 

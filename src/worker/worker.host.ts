@@ -2,8 +2,9 @@
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
-import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
+import { Engine, type EngineEvent, type EngineOptions, REAL_RUNTIME, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
+import { type IsolationOptions, IsolationPool } from '../../libs/isolation/index.js';
 import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
@@ -24,6 +25,7 @@ type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
 export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Rhythm');
   private engine: Engine | undefined;
+  private isolation: IsolationPool | undefined;
 
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
@@ -44,10 +46,12 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     if (settings.role === 'api') return;
     this.events.subscribe(LOGGED, (event) => this.log(event));
     this.loops.start();
+    this.isolation = new IsolationPool(isolationOptions(settings));
+    if (this.flows.all().some(({ isolate }) => isolate)) this.isolation.check();
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
-      programs: new StoredPrograms(this.database.store, this.flows, flowLimits(settings)),
+      programs: new StoredPrograms(this.database.store, this.flows, flowLimits(settings), REAL_RUNTIME, this.isolation),
       options: engineOptions(settings),
       events: this.events,
       appDataSource: this.appDataSource.find(),
@@ -61,6 +65,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.watch.stop();
     await this.engine?.stop();
+    await this.isolation?.close();
   }
 
   private log(event: LoggedEvent): void {
@@ -79,7 +84,7 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
         );
       case 'quarantined':
         return this.logger.error(
-          `Execution ${event.executionId} (${event.name}) is quarantined: ${event.crashes} workers died while they had it. Examine it with inspect, then retry or remove it.`,
+          `Execution ${event.executionId} (${event.name}) is quarantined: what ran it crashed ${event.crashes} times in a row. Examine it with inspect, then retry or remove it.`,
         );
       case 'snapshot-large':
         return this.logger.warn(
@@ -111,6 +116,11 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     snapshotWarnBytes: limits.snapshotWarnBytes,
     snapshotBytes: limits.snapshotBytes,
   };
+}
+
+function isolationOptions({ isolation }: RhythmSettings): IsolationOptions {
+  const { processes, memoryBytes, turnTimeout, idleTimeout, turnsPerProcess } = isolation;
+  return { processes, memoryBytes, turnTimeoutMs: turnTimeout, idleMs: idleTimeout, turnsPerProcess };
 }
 
 function flowLimits({ limits }: RhythmSettings): Partial<FlowLimits> {

@@ -41,8 +41,12 @@ describe('a process of isolated flows', () => {
     const pool = open();
     const source = `const a = await Task.run('one', Inputs); console.log(a); return a + 1`;
     const first = await pool.run(turn(source, { inputs: '{"x":1}' })).outcome;
-    expect(first.result).toMatchObject({ status: 'suspended', effects: [{ kind: 'task', id: 1, name: 'one', input: '{"x":1}', options: {} }] });
-    const second = await pool.run(turn(source, { snapshot: first.snapshot, numberAfter: 1 }, [{ kind: 'completed', id: 1, value: '41' }])).outcome;
+    expect(first.result).toMatchObject({
+      status: 'suspended',
+      effects: [{ kind: 'task', id: 1, name: 'one', input: '{"x":1}', options: {} }],
+    });
+    const second = await pool.run(turn(source, { snapshot: first.snapshot, numberAfter: 1 }, [{ kind: 'completed', id: 1, value: '41' }]))
+      .outcome;
     expect(second.result).toMatchObject({ status: 'completed', output: '42', effects: [{ kind: 'log', message: '41' }] });
     expect(pool.pids).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 // Advances claimed runs: loads their state and events, runs their turns, and writes the outcome.
 
+import { IsolationBusyError, TurnKilledError, TurnStoppedError } from '../../isolation/index.js';
 import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
@@ -58,12 +59,15 @@ export class TurnLane {
     const settled = new Set(items);
     let failure: { error: unknown } | undefined;
     try {
-      // The allow-lists of the runs are read meanwhile, so that their turns need not wait for them.
-      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readAllowLists(items)]);
+      // What limits the runs is read meanwhile, so that their turns need not wait for them.
+      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readRules(items)]);
       for (const run of runs) states.set(run.id, { loaded: run });
       for (const item of items) {
         const stored = events.get(item.id) ?? [];
-        if (item.type === 'workflow') await this.advance(item, states.get(item.id), stored);
+        if (item.type === 'workflow' && this.mayBeIsolated(item)) {
+          settled.delete(item);
+          void this.advanceApart(item, states.get(item.id), stored);
+        } else if (item.type === 'workflow') await this.advance(item, states.get(item.id), stored);
         else if (this.actOnEvents(item, stored)) settled.delete(item);
       }
     } catch (error) {
@@ -90,13 +94,24 @@ export class TurnLane {
     else await this.giveBack.now(items);
   }
 
-  private async readAllowLists(items: readonly HeldItem[]): Promise<void> {
+  private async readRules(items: readonly HeldItem[]): Promise<void> {
     const { programs } = this.parts;
     const reads = items.flatMap((item) => {
-      const list = item.type === 'workflow' ? programs.allowList(item.name, item.version ?? '') : undefined;
-      return list instanceof Promise ? [list] : [];
+      const rules = item.type === 'workflow' ? programs.rules(item.name, item.version ?? '') : undefined;
+      return rules instanceof Promise ? [rules] : [];
     });
     if (reads.length > 0) await Promise.all(reads);
+  }
+
+  private mayBeIsolated(item: HeldItem): boolean {
+    const rules = this.parts.programs.rules(item.name, item.version ?? '');
+    return rules instanceof Promise || rules.isolate;
+  }
+
+  // Runs that wait for another process hold up nothing here, and need no slot: how many wait is limited by their pool.
+  private async advanceApart(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
+    await this.advance(item, state, stored);
+    this.guard.settle(item);
   }
 
   private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
@@ -117,7 +132,11 @@ export class TurnLane {
       void this.write(item, outcome, locked);
     } catch (error) {
       locked?.unlock();
+      // It is held until everything is given back.
+      if (error instanceof TurnStoppedError) return;
+      if (error instanceof IsolationBusyError) return void this.giveBack.later([item], error.retryMs);
       this.problem(`turn of ${item.id}`, error);
+      if (error instanceof TurnKilledError) return await this.guard.crashed(item, error);
       if (error instanceof SnapshotStoreUnreachableError) this.waitForState(item, error);
       else if (error instanceof UnreachableError) void this.giveBack.later([item], UNREACHABLE_RETRY_MS);
       else void this.committer.submit(failedWork(item, error));
