@@ -40,7 +40,9 @@ export class Checked {
   }
 
   integer(least: number, most: number): number {
-    return Number.isInteger(this.value) ? this.number(least, most) : this.fail(`a whole number from ${least} to ${most}`);
+    const { value } = this;
+    const fits = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+    return fits ? (value as number) : this.fail(`a whole number from ${least} to ${most}`);
   }
 
   oneOf<T extends string>(choices: readonly T[]): T {

@@ -38,7 +38,7 @@ export class ChildProcessOfFlows {
   readonly ready: Promise<void>;
   /** Resolves when it has ended. Never rejects. */
   readonly ended: Promise<void>;
-  hasEnded = false;
+  private hasEnded = false;
   /** How many turns it was given. */
   turns = 0;
   private readonly child: ChildProcess;
@@ -83,8 +83,9 @@ export class ChildProcessOfFlows {
     return this.child.pid;
   }
 
-  get isBusy(): boolean {
-    return this.running !== undefined;
+  /** False from the moment at which its end is decided. */
+  get isUsable(): boolean {
+    return !this.hasEnded && this.reason === undefined;
   }
 
   /** Runs one turn; it must be ready and not busy. Rejects with TurnKilledError or TurnStoppedError, and then it has ended. */
@@ -92,7 +93,7 @@ export class ChildProcessOfFlows {
     this.turns++;
     const bytes = writeFrame(request, REQUEST_LIMITS);
     return new Promise((resolve, reject) => {
-      if (this.hasEnded) return reject(this.reason ?? new TurnStoppedError());
+      if (!this.isUsable) return reject(this.reason ?? new TurnStoppedError());
       const { turnTimeoutMs } = this.options;
       this.expect(request.head.reply, { ms: turnTimeoutMs, reason: tookTooLong(turnTimeoutMs) }, resolve, reject);
       this.child.stdin?.write(bytes);

@@ -140,7 +140,7 @@ export class IsolationPool {
     } finally {
       this.averageMs += WEIGHT * (performance.now() - began - this.averageMs);
       this.running.delete(child);
-      const isSpent = child.hasEnded || child.turns >= this.options.turnsPerProcess || this.isClosed || this.large.has(child);
+      const isSpent = !child.isUsable || child.turns >= this.options.turnsPerProcess || this.isClosed || this.large.has(child);
       if (isSpent) this.end(child);
       else this.idle.push(child);
       this.pump();

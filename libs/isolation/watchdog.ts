@@ -9,7 +9,7 @@ export const OUT_OF_MEMORY_SIGNAL = 'SIGUSR2';
  * its event loop may be held at that moment, and on systems without /proc it cannot).
  * It is a string because a thread needs a file or a source, and this package is built as ESM and as CommonJS.
  */
-export const WATCHDOG_SOURCE = String.raw`
+export const WATCHDOG_SOURCE = `
 'use strict';
 const { workerData } = process.getBuiltinModule('node:worker_threads');
 const isGone = process.platform === 'win32'
