@@ -18,15 +18,20 @@ export function isolatedChildrenOf(parent: number): number[] {
     .filter((pid) => pid > 0 && fieldsOf(pid)?.parent === parent && fieldsOf(pid)?.name === 'rhythm-isolated');
 }
 
+/** True while a process runs; one that has ended and is not reaped by a parent that is gone does not. */
+export function isAlive(pid: number): boolean {
+  return fieldsOf(pid) !== undefined && fieldsOf(pid)?.state !== 'Z';
+}
+
 /** True while there is such a process, even one that has ended and is not reaped. */
 export function exists(pid: number): boolean {
   return fieldsOf(pid) !== undefined;
 }
 
-function fieldsOf(pid: number): { name: string; parent: number } | undefined {
+function fieldsOf(pid: number): { name: string; state: string; parent: number } | undefined {
   try {
-    const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) as unknown as string[];
-    return { name, parent: Number(parent) };
+    const [, name, state, parent] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) as unknown as string[];
+    return { name, state, parent: Number(parent) };
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 // A process of isolated flows that misbehaves, as one might whose virtual machine had a hole: how, the name of the workflow says.
 
-import { writeSync } from 'node:fs';
+import { existsSync, writeFileSync, writeSync } from 'node:fs';
 import { serveWorker } from '../../libs/isolation/child.js';
 import type { Frame } from '../../libs/isolation/frames.js';
 import type { TurnReply, TurnRequest } from '../../libs/isolation/messages.js';
@@ -16,8 +16,8 @@ function announce(size: number): Buffer {
   return prefix;
 }
 
-/** What is done in place of the turn; a reply that is returned is sent. */
-const ACTS: Record<string, (reply: () => Reply) => Reply> = {
+/** What is done in place of the turn; a reply that is returned is sent. `mark` is the input of the run, and empty after its first turn. */
+const ACTS: Record<string, (reply: () => Reply, mark: string) => Reply> = {
   spin: () => {
     for (;;);
   },
@@ -30,6 +30,20 @@ const ACTS: Record<string, (reply: () => Reply) => Reply> = {
     for (;;) kept.push(Buffer.alloc(8 * 1024 * 1024, 1));
   },
   exit: () => process.exit(3),
+  // Holds its thread the first time, after it has left a mark.
+  'stuck-once': (reply, mark) => {
+    if (mark === '' || existsSync(mark)) return reply();
+    writeFileSync(mark, String(process.pid));
+    for (;;);
+  },
+  // Takes a second.
+  slow: (reply, mark) => {
+    if (mark === '') return reply();
+    writeFileSync(mark, String(process.pid));
+    const until = performance.now() + 1_000;
+    while (performance.now() < until);
+    return reply();
+  },
   garbage: () => {
     writeSync(1, 'this is no frame, and longer than the beginning of one');
     for (;;);
@@ -51,7 +65,9 @@ function changed({ head, texts }: Reply, change: (head: TurnReply) => object): R
 }
 
 serveWorker((frame: Frame<TurnRequest>, programs) => {
-  const act = ACTS[frame.head.context.workflow];
+  const { context, inputs } = frame.head;
+  const act = ACTS[context.workflow];
   const reply = () => turnOf(frame, programs) as Reply;
-  return act ? act(reply) : reply();
+  const mark = inputs === undefined ? '' : String(JSON.parse(frame.texts[inputs]));
+  return act ? act(reply, mark) : reply();
 });
