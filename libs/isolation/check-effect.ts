@@ -15,7 +15,7 @@ export interface EffectBounds {
 const LONGEST_NAME = 512;
 const LONGEST_ID = 200;
 const LARGEST = 32_767;
-const LARGEST_CALL = 2_147_483_647;
+export const LARGEST_CALL = 2_147_483_647;
 const LATEST_DATE = 8.64e15;
 const KINDS = ['task', 'workflow', 'timer', 'wait', 'withdraw', 'cancel', 'log'] as const;
 const REASONS = ['signalled', 'lost', 'cancelled', 'ended'] as const;

@@ -2,7 +2,7 @@
 
 import type { ConsumedSignal, Effect, ErrorData, FlowAllowList, FlowLimits, ResumeGroup, TurnResult } from '../flow/index.js';
 import { snapshotHeader } from '../flow/index.js';
-import { checkEffect } from './check-effect.js';
+import { checkEffect, LARGEST_CALL } from './check-effect.js';
 import { Checked, InvalidReply } from './checked.js';
 import type { Frame } from './frames.js';
 import type { TurnReply } from './messages.js';
@@ -44,13 +44,14 @@ export async function checkReply({ head, texts }: Frame, asked: AskedTurn): Prom
     if ('id' in effect && effect.kind !== 'withdraw' && effect.kind !== 'cancel') last = effect.id;
     effects.push(effect);
   }
+  // A call that was made in this turn before its cancel is not among the effects, but it may have taken a signal.
   const calls = (name: string) =>
     field(name)
       .list()
-      .map((each) => new Checked(each, name).integer(1, last));
+      .map((each) => new Checked(each, name).integer(1, LARGEST_CALL));
   const cancelled = field('cancelled').boolean();
   if (cancelled && !asked.cancels) throw new InvalidReply('it applied a cancel that there was not');
-  const consumedSignals = consumed(field('consumedSignals').list(), asked.signals, last);
+  const consumedSignals = consumed(field('consumedSignals').list(), asked.signals);
   const base = { effects, consumedSignals, fired: calls('fired'), muted: calls('muted'), cancelled };
   const resident = field('resident').number(0, Number.MAX_SAFE_INTEGER);
   const status = field('status').oneOf(STATUSES);
@@ -78,13 +79,13 @@ function checkSnapshot(text: string, { limits, fingerprint }: AskedTurn): string
   return text;
 }
 
-function consumed(list: readonly unknown[], sent: ReadonlySet<string>, last: number): ConsumedSignal[] {
+function consumed(list: readonly unknown[], sent: ReadonlySet<string>): ConsumedSignal[] {
   const seen = new Set<string>();
   return list.map((each) => {
     const { key, wait } = new Checked(each, 'a consumed signal').object();
     if (typeof key !== 'string' || !sent.has(key) || seen.has(key)) throw new InvalidReply('it consumed a signal that it was not given');
     seen.add(key);
-    return { key, wait: new Checked(wait, 'the wait of a signal').integer(1, last) };
+    return { key, wait: new Checked(wait, 'the wait of a signal').integer(1, LARGEST_CALL) };
   });
 }
 

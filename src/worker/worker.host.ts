@@ -45,9 +45,8 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     const { settings } = this.loaded;
     if (settings.role === 'api') return;
     this.events.subscribe(LOGGED, (event) => this.log(event));
+    this.isolation = await this.openIsolation();
     this.loops.start();
-    this.isolation = new IsolationPool(isolationOptions(settings));
-    if (this.flows.all().some(({ isolate }) => isolate)) this.isolation.check();
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
@@ -60,6 +59,18 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     });
     await this.engine.start();
     this.watch.start();
+  }
+
+  private async openIsolation(): Promise<IsolationPool> {
+    const pool = new IsolationPool(isolationOptions(this.loaded.settings));
+    try {
+      if (this.flows.all().some(({ isolate }) => isolate)) pool.check();
+      return pool;
+    } catch (error) {
+      // A boot that fails leaves no open connection.
+      await this.database.close();
+      throw error;
+    }
   }
 
   async onModuleDestroy(): Promise<void> {

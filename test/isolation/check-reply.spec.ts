@@ -115,7 +115,7 @@ describe('a reply', () => {
     ['a snapshot that is too large', { status: 'suspended', groups: [], snapshot: 0 }, [SNAPSHOT + ' '.repeat(100)]],
     ['a group of calls that there are not', { status: 'suspended', groups: [{ members: [6], until: 'all' }], snapshot: 0 }, [SNAPSHOT]],
     ['a group that never ends', { status: 'suspended', groups: [{ members: [1], until: 'never' }], snapshot: 0 }, [SNAPSHOT]],
-    ['a timer that fired and is not there', { status: 'completed', fired: [6] }, []],
+    ['a timer that fired and has no number', { status: 'completed', fired: ['6'] }, []],
     ['no memory', { status: 'completed', resident: null }, []],
   ])('with %s is refused', async (_, head, texts) => {
     await expect(check(head, texts)).rejects.toThrow(/^\S/);

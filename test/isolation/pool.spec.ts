@@ -29,6 +29,15 @@ describe('a process of isolated flows', () => {
     expect(pool.pids).toHaveLength(1);
   });
 
+  it('may say that a call took a signal which the cancel of the same turn undid', async () => {
+    const pool = openPool();
+    const source = `await Signal.when('a'); await Signal.when('b'); await sleep(1)`;
+    const { snapshot } = await pool.run(turnFor(source)).outcome;
+    const signals = ['a', 'b'].map((name) => ({ kind: 'signal' as const, key: name, name }));
+    const { result } = await pool.run(turnFor(source, { snapshot, numberAfter: 1 }, [...signals, { kind: 'cancel' }])).outcome;
+    expect(result).toMatchObject({ status: 'failed', cancelled: true, consumedSignals: [{ key: 'a' }, { key: 'b', wait: 2 }] });
+  });
+
   it('gets nothing of its worker: no environment, no descriptor but its channel, no folder, no options of Node', async () => {
     process.env.RHYTHM_SPEC_SECRET = 'secret';
     const pool = openPool();
