@@ -31,6 +31,8 @@ export interface CheckedTurn {
 
 const STATUSES = ['completed', 'failed', 'suspended'] as const;
 const DEEPEST_CAUSE = 20;
+// That of the VM (libs/flow/vm/payload.ts), which does not count the values in it.
+const DEEPEST_PAYLOAD = 1_001;
 
 /** Returns the outcome with what belongs to it and nothing else. Rejects with InvalidReply. */
 export async function checkReply({ head, texts }: Frame, asked: AskedTurn): Promise<CheckedTurn> {
@@ -156,8 +158,25 @@ class JsonTexts {
         await new Promise((resolve) => setImmediate(resolve));
       }
       parsed(text, 'a payload');
+      if (isDeeper(text, DEEPEST_PAYLOAD)) throw new InvalidReply('a payload is nested too deeply');
     }
   }
+}
+
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\[]{}'].map((each) => each.charCodeAt(0));
+
+// Of JSON, without making its values: others walk them with recursion.
+function isDeeper(json: string, most: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const unit = json.charCodeAt(at);
+    if (unit === QUOTE) {
+      for (at++; json.charCodeAt(at) !== QUOTE; at++) if (json.charCodeAt(at) === BACKSLASH) at++;
+    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      if (++depth > most) return true;
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) depth--;
+  }
+  return false;
 }
 
 function parsed(text: string, what: string): unknown {

@@ -121,6 +121,14 @@ describe('a reply', () => {
     await expect(check(head, texts)).rejects.toThrow(/^\S/);
   });
 
+  it('with a payload that is nested too deeply is refused', async () => {
+    const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}"[{\\"["${'}]'.repeat(depth / 2)}`;
+    const output = (depth: number) =>
+      check({ status: 'completed', output: 0 }, [nested(depth)], { ...ASKED, limits: { ...ASKED.limits, payloadBytes: 10_000 } });
+    await expect(output(1_000)).resolves.toBeDefined();
+    await expect(output(1_002)).rejects.toThrow('nested too deeply');
+  });
+
   it('that is no object is refused', async () => {
     for (const head of [null, 1, 'text', []])
       await expect(checkReply({ head, texts: [] }, ASKED)).rejects.toThrow('the reply is not an object');
