@@ -167,6 +167,7 @@ const UP = [
     file text,
     allow jsonb NOT NULL,
     allow_seen jsonb NOT NULL,
+    isolate boolean NOT NULL,
     activation bigint NOT NULL,
     created_at timestamptz NOT NULL DEFAULT rhythm.clock(),
     CONSTRAINT workflow_definitions_pkey PRIMARY KEY (name, version)

@@ -84,8 +84,15 @@ const ROOMS = {
     built: true,
     why: 'the store depends on PostgreSQL and nothing else: no Nest and no flow, so that it can be read, measured and used alone',
   },
+  'libs/isolation': {
+    doors: ['libs/errors/index.ts', 'libs/flow/index.ts', 'libs/flow/runtime.ts'],
+    packages: [],
+    node: true,
+    built: true,
+    why: 'the process that runs code nobody trusts loads the language and nothing else: no Nest, no database driver',
+  },
   'libs/engine': {
-    doors: ['libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
+    doors: ['libs/errors/index.ts', 'libs/flow/index.ts', 'libs/isolation/index.ts', 'libs/store/index.ts'],
     refused: /^(@nestjs\/|pg$)/,
     built: true,
     noSql: true,
@@ -105,7 +112,14 @@ const ROOMS = {
     why: 'a migration must keep its meaning, so it imports no code of ours that could change',
   },
   src: {
-    doors: ['libs/embedded/index.ts', 'libs/engine/index.ts', 'libs/errors/index.ts', 'libs/flow/index.ts', 'libs/store/index.ts'],
+    doors: [
+      'libs/embedded/index.ts',
+      'libs/engine/index.ts',
+      'libs/errors/index.ts',
+      'libs/flow/index.ts',
+      'libs/isolation/index.ts',
+      'libs/store/index.ts',
+    ],
     folders: FOLDERS,
     shared: SHARED,
     built: true,

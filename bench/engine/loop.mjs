@@ -24,6 +24,7 @@ try {
       fingerprint: program.fingerprint,
       program: saveProgram(program),
       allow: {},
+      isolate: false,
     },
   ]);
   const rows = [];

@@ -32,6 +32,8 @@ export {
   type AllowListState,
   allowListsInForce,
   changeAllowLists,
+  type Declaration,
+  declarationOf,
   lockAllowLists,
   readAllowLists,
   type StoredAllowList,
@@ -101,7 +103,16 @@ export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
 export { dropLateEvents } from './run/drop-late-events.js';
-export { type GivenBack, giveBackClaims, giveBackItems, type PutOff, putOffItems, type Recovered, recoverWorker } from './run/give-back.js';
+export {
+  type GivenBack,
+  giveBackClaims,
+  giveBackItems,
+  type PutOff,
+  putOffCrashed,
+  putOffItems,
+  type Recovered,
+  recoverWorker,
+} from './run/give-back.js';
 export {
   claimIds,
   lostItems,

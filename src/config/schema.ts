@@ -97,6 +97,23 @@ export const SCHEMA = {
       1_000_000,
     ),
   },
+  isolation: {
+    processes: integer('Most processes in which a worker runs the turns of isolated flows, each one turn at a time.', 2, 1, 64),
+    memoryBytes: integer(
+      'A process of isolated flows is ended when it uses more memory than this.',
+      536_870_912,
+      201_326_592,
+      68_719_476_736,
+    ),
+    turnTimeout: duration('How long a turn of an isolated flow may take before its process is ended.', '10s', '100ms', '1h'),
+    idleTimeout: duration('A process of isolated flows without work is ended after this.', '1m', '1s', '24h'),
+    turnsPerProcess: integer(
+      'A process of isolated flows is replaced after this many turns; with 1 no two runs ever share one.',
+      10_000,
+      1,
+      1_000_000,
+    ),
+  },
   limits: {
     payloadBytes: integer('Bytes of one input, result or signal payload as JSON.', 1_048_576, 1_024, 134_217_728),
     payloadDepth: integer('Nesting of one payload.', 200, 8, 1_000),

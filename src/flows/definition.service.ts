@@ -75,28 +75,28 @@ export class DefinitionService {
 
   /**
    * Makes a stored version (its hash, or a unique beginning of at least 7 characters) current. Existing runs keep theirs. If this
-   * process has loaded that version, its allow-list becomes the stored one.
+   * process has loaded that version, its allow-list and its `isolate` become the stored ones.
    */
   async activate(name: string, version: string): Promise<WorkflowVersion> {
     const versions = await this.versions(name);
     if (versions.length === 0) throw await this.unknown(name);
     const chosen = pickVersion(versions, name, version, 'version');
     const loaded = this.flows.get(name);
-    const allow = await this.store.db.transaction(async (db) => {
+    const rules = await this.store.db.transaction(async (db) => {
       await activateDefinition(db, name, chosen.version);
-      if (loaded?.version !== chosen.version) return chosen.allow;
+      if (loaded?.version !== chosen.version) return { allow: chosen.allow, isolate: chosen.isolate };
       const [state] = await lockAllowLists(db, [chosen]);
-      const changed = replaceStored(state!, loaded.allow);
+      const changed = replaceStored(state!, loaded);
       await changeAllowLists(db, [changed]);
-      return changed.allow;
+      return { allow: changed.allow, isolate: changed.isolate };
     });
-    return { ...chosen, allow, current: true };
+    return { ...chosen, ...rules, current: true };
   }
 
   // A process whose lists are stored already, which is nearly every one, only reads.
   private async storeAllowLists(flows: readonly LoadedFlow[]): Promise<void> {
-    const own = new Map(flows.map((flow) => [flow.name, flow.allow]));
-    const changed = (states: AllowListState[]) => states.flatMap((state) => changeOnBoot(state, own.get(state.name)) ?? []);
+    const own = new Map(flows.map((flow) => [flow.name, flow]));
+    const changed = (states: AllowListState[]) => states.flatMap((state) => changeOnBoot(state, own.get(state.name) as LoadedFlow) ?? []);
     let states = await readAllowLists(this.store.db, flows);
     if (changed(states).length > 0) {
       states = await this.store.db.transaction(async (db) => {
@@ -106,8 +106,14 @@ export class DefinitionService {
         return locked.map((state) => changes.find(({ name }) => name === state.name) ?? state);
       });
     }
-    for (const { name, version, allow } of states) {
-      if (!isNarrower(allow, own.get(name))) continue;
+    for (const { name, version, allow, isolate } of states) {
+      const loaded = own.get(name) as LoadedFlow;
+      if (isolate && !loaded.isolate) {
+        this.logger.warn(
+          `Workflow "${name}" stays isolated: that is stored with its version, and this process asks for less. To end it, call DefinitionService.activate("${name}", "${version.slice(0, 12)}") in this process.`,
+        );
+      }
+      if (!isNarrower(allow, loaded.allow)) continue;
       this.logger.warn(
         `The stored allow-list of workflow "${name}" is narrower than the one of this process (${showAllowList(allow)}). Every worker enforces the stored one. To widen it, call DefinitionService.activate("${name}", "${version.slice(0, 12)}") in this process.`,
       );

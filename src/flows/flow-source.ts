@@ -3,7 +3,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { FlowAllowList } from '../../libs/flow/index.js';
-import { checkFailureHandler, checkKeys, checkName, type FailureHandler } from '../check-argument.js';
+import { checkBoolean, checkFailureHandler, checkKeys, checkName, type FailureHandler } from '../check-argument.js';
 import { ConfigurationError } from '../errors.js';
 import { checkFlowFile, flowFilesIn, NotAFlowError } from './flow-files.js';
 
@@ -17,6 +17,8 @@ export type FlowSource = string | ({ path: string } & FlowSourceOptions) | ({ na
 export interface FlowSourceOptions {
   /** What the flows may call; a list that is absent allows every name. */
   allow?: FlowAllowList;
+  /** Runs their turns in processes of their own: for code that you do not trust. */
+  isolate?: boolean;
   /** Started when a run of these flows fails that this process has started. A workflow that calls another gets the error itself. */
   onFailure?: FailureHandler;
 }
@@ -28,6 +30,7 @@ export interface NamedSource {
   /** For messages and stack traces. */
   file: string;
   allow: FlowAllowList | undefined;
+  isolate: boolean;
   onFailure?: FailureHandler;
 }
 
@@ -35,20 +38,23 @@ export interface NamedSource {
 export function readFlows(sources: readonly FlowSource[], label: string): NamedSource[] {
   return sources.flatMap((given, index) => {
     const at = `${label}[${index}]`;
-    if (typeof given === 'string') return readPath(given, {}, at);
+    if (typeof given === 'string') return readPath(given, { allow: undefined, isolate: false, onFailure: undefined }, at);
     if (given && typeof given === 'object' && 'path' in given) {
-      checkKeys(given, ['path', 'allow', 'onFailure'], at);
+      checkKeys(given, ['path', ...OPTIONS], at);
       return readPath(given.path, checkOptions(given, at), at);
     }
-    checkKeys(given, ['name', 'source', 'allow', 'onFailure'], at);
+    checkKeys(given, ['name', 'source', ...OPTIONS], at);
     if (typeof given?.source !== 'string') {
-      throw new ConfigurationError(`${at} is neither a path, { path, allow? } nor { name, source, allow? }.`, 'RHYTHM_FLOW_SOURCE');
+      throw new ConfigurationError(
+        `${at} is neither a path, { path, allow?, isolate? } nor { name, source, allow?, isolate? }.`,
+        'RHYTHM_FLOW_SOURCE',
+      );
     }
     return [{ name: checkName(given.name, `${at}.name`), source: given.source, file: `${given.name}.flow`, ...checkOptions(given, at) }];
   });
 }
 
-function readPath(path: string, options: FlowSourceOptions, at: string): NamedSource[] {
+function readPath(path: string, options: CheckedOptions, at: string): NamedSource[] {
   const full = resolve(path);
   const found = asFlow(at, () => findPath(full));
   if (!found) {
@@ -85,7 +91,7 @@ function asFlow<T>(at: string, read: () => T): T {
   }
 }
 
-function readFile(full: string, inFolder: string, { allow, onFailure }: FlowSourceOptions): NamedSource {
+function readFile(full: string, inFolder: string, options: CheckedOptions): NamedSource {
   const name = inFolder
     .replace(/\.flow$/, '')
     .split(sep)
@@ -95,14 +101,16 @@ function readFile(full: string, inFolder: string, { allow, onFailure }: FlowSour
     name: checkName(name, `The name of ${full}`),
     source: readFileSync(full, 'utf8'),
     file: shown.startsWith('..') ? full : shown,
-    allow,
-    onFailure,
+    ...options,
   };
 }
 
-function checkOptions({ allow, onFailure }: FlowSourceOptions, at: string) {
+type CheckedOptions = Pick<NamedSource, 'allow' | 'isolate' | 'onFailure'>;
+const OPTIONS = ['allow', 'isolate', 'onFailure'];
+
+function checkOptions({ allow, isolate, onFailure }: FlowSourceOptions, at: string): CheckedOptions {
   if (onFailure !== undefined) checkFailureHandler(onFailure, `${at}.onFailure`);
-  return { allow: checkAllow(allow, at), onFailure };
+  return { allow: checkAllow(allow, at), isolate: isolate === undefined ? false : checkBoolean(isolate, `${at}.isolate`), onFailure };
 }
 
 function checkAllow(allow: FlowAllowList | undefined, at: string): FlowAllowList | undefined {

@@ -17,6 +17,8 @@ export interface LoadedFlow {
   readonly file: string;
   readonly program: Program;
   readonly allow: FlowAllowList | undefined;
+  /** Its turns run in a process of their own. */
+  readonly isolate: boolean;
   readonly onFailure?: FailureHandler;
 }
 

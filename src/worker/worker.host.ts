@@ -2,8 +2,9 @@
 
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
-import { Engine, type EngineEvent, type EngineOptions, StoredPrograms } from '../../libs/engine/index.js';
+import { Engine, type EngineEvent, type EngineOptions, REAL_RUNTIME, StoredPrograms } from '../../libs/engine/index.js';
 import type { FlowLimits } from '../../libs/flow/index.js';
+import { type IsolationOptions, IsolationPool } from '../../libs/isolation/index.js';
 import { AppDataSourceFinder } from '../boot/app-data-source.finder.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { RhythmSettings } from '../config/schema.js';
@@ -24,6 +25,7 @@ type LoggedEvent = Extract<EngineEvent, { type: (typeof LOGGED)[number] }>;
 export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Rhythm');
   private engine: Engine | undefined;
+  private isolation: IsolationPool | undefined;
 
   constructor(
     @Inject(RHYTHM_OPTIONS) private readonly options: RhythmModuleOptions,
@@ -43,11 +45,12 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     const { settings } = this.loaded;
     if (settings.role === 'api') return;
     this.events.subscribe(LOGGED, (event) => this.log(event));
+    this.isolation = await this.openIsolation();
     this.loops.start();
     this.engine = new Engine({
       store: this.database.store,
       tasks: this.tasks,
-      programs: new StoredPrograms(this.database.store, this.flows, flowLimits(settings)),
+      programs: new StoredPrograms(this.database.store, this.flows, flowLimits(settings), REAL_RUNTIME, this.isolation),
       options: engineOptions(settings),
       events: this.events,
       appDataSource: this.appDataSource.find(),
@@ -58,9 +61,22 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
     this.watch.start();
   }
 
+  private async openIsolation(): Promise<IsolationPool> {
+    const pool = new IsolationPool(isolationOptions(this.loaded.settings));
+    try {
+      if (this.flows.all().some(({ isolate }) => isolate)) pool.check();
+      return pool;
+    } catch (error) {
+      // A boot that fails leaves no open connection.
+      await this.database.close();
+      throw error;
+    }
+  }
+
   async onModuleDestroy(): Promise<void> {
     this.watch.stop();
     await this.engine?.stop();
+    await this.isolation?.close();
   }
 
   private log(event: LoggedEvent): void {
@@ -108,6 +124,11 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     snapshotWarnBytes: limits.snapshotWarnBytes,
     snapshotBytes: limits.snapshotBytes,
   };
+}
+
+function isolationOptions({ isolation }: RhythmSettings): IsolationOptions {
+  const { processes, memoryBytes, turnTimeout, idleTimeout, turnsPerProcess } = isolation;
+  return { processes, memoryBytes, turnTimeoutMs: turnTimeout, idleMs: idleTimeout, turnsPerProcess };
 }
 
 function flowLimits({ limits }: RhythmSettings): Partial<FlowLimits> {

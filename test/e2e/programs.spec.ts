@@ -133,6 +133,7 @@ describe('the program of a run', () => {
           fingerprint: program.fingerprint,
           program: saveProgram(program),
           allow: {},
+          isolate: false,
         },
       ]),
     );

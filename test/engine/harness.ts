@@ -15,6 +15,7 @@ import {
   type TaskPolicy,
 } from '../../libs/engine/index.js';
 import { compile, type FlowLimits, saveProgram } from '../../libs/flow/index.js';
+import { type IsolationOptions, IsolationPool } from '../../libs/isolation/index.js';
 import { getExecution, insertExecutions, type NewExecution, newId, Store, sql, upsertDefinitions } from '../../libs/store/index.js';
 import { didYouMean } from '../../src/nearest.js';
 import { waitFor } from '../support/wait-for.js';
@@ -37,6 +38,9 @@ export interface HarnessOptions {
   stream?: EngineEvents;
   /** Keep what is in the database: it belongs to another process of the same test. */
   keep?: boolean;
+  /** The flows whose turns run in processes of their own, and those processes. */
+  isolate?: readonly string[];
+  isolation?: Partial<IsolationOptions>;
 }
 
 const POLICY: TaskPolicy = {
@@ -54,12 +58,16 @@ const POLICY: TaskPolicy = {
 export class Harness {
   readonly events: EngineEvent[] = [];
   private readonly engines: Engine[] = [];
-  private readonly flows = new Map<string, { version: string; program: ReturnType<typeof compile>; allow: undefined }>();
+  private readonly flows = new Map<string, { version: string; program: ReturnType<typeof compile>; allow: undefined; isolate: boolean }>();
+
+  readonly isolation: IsolationPool;
 
   private constructor(
     readonly store: Store,
     private readonly options: HarnessOptions,
-  ) {}
+  ) {
+    this.isolation = new IsolationPool(options.isolation);
+  }
 
   static async open(options: HarnessOptions): Promise<Harness> {
     const store = await Store.open({ url: options.url, schema: options.schema, poolSize: 5 });
@@ -78,9 +86,10 @@ export class Harness {
   async publish(name: string, source: string): Promise<string> {
     const program = compile(source, { file: `${name}.flow` });
     const version = createHash('sha256').update(source).digest('hex');
-    this.flows.set(name, { version, program, allow: undefined });
+    const isolate = this.options.isolate?.includes(name) ?? false;
+    this.flows.set(name, { version, program, allow: undefined, isolate });
     await upsertDefinitions(this.store.db, [
-      { name, version, source, file: `${name}.flow`, fingerprint: program.fingerprint, program: saveProgram(program), allow: {} },
+      { name, version, source, file: `${name}.flow`, fingerprint: program.fingerprint, program: saveProgram(program), allow: {}, isolate },
     ]);
     return version;
   }
@@ -101,7 +110,7 @@ export class Harness {
     const engine = new Engine({
       store,
       tasks: { get: (name) => tasks.get(name), names: () => [...tasks.keys()], suggest: (name) => didYouMean(name, tasks.keys()) },
-      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, limits, this.options.runtime),
+      programs: new StoredPrograms(store, { get: (name) => this.flows.get(name) }, limits, this.options.runtime, this.isolation),
       appDataSource: this.options.appDataSource,
       snapshots: this.options.snapshots,
       runtime: this.options.runtime,
@@ -166,6 +175,7 @@ export class Harness {
 
   async close(): Promise<void> {
     await Promise.all(this.engines.map((engine) => engine.stop()));
+    await this.isolation.close();
     await this.store.close();
   }
 }

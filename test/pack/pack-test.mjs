@@ -10,6 +10,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 // The app is the one in the README, because that is what people try first.
 const FILES = filesOfReadme();
 const EXPECTED = "{ greeting: 'Hello, Ada' }";
+// The same app with an isolated flow, whose process is started from a file of the package.
+const ISOLATED = isolatedApp(FILES['main.ts']);
+const ISOLATED_EXPECTED = 'processes of isolated flows: 1';
 // A tool that uses only the language.
 const TOOL = `import { check, compile, type Diagnostic, renderDiagnostic } from 'nestjs-rhythm/flow';
 const found: Diagnostic[] = check('return totl', { file: 'order.flow' });
@@ -111,6 +114,24 @@ function filesOfReadme() {
   return files;
 }
 
+function isolatedApp(main) {
+  const changes = [
+    [`flows: ['flows']`, `flows: [{ path: 'flows', isolate: true }]`],
+    [
+      '  await app.close();',
+      `  const own = execSync('ps -A -o ppid=,args=').toString().split('\\n').filter((line) => line.trim().startsWith(\`\${process.pid} rhythm-isolated\`));
+  console.log('processes of isolated flows:', own.length);
+  await app.close();`,
+    ],
+  ];
+  let text = `import { execSync } from 'node:child_process';\n${main}`;
+  for (const [from, to] of changes) {
+    if (!text.includes(from)) throw new Error(`main.ts of README.md no longer has ${from}.`);
+    text = text.replace(from, () => to);
+  }
+  return text;
+}
+
 /** Creates the tarball and checks its files. */
 async function pack() {
   const output = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root);
@@ -119,6 +140,8 @@ async function pack() {
   const required = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/package.json', 'dist/cjs/package.json'];
   for (const format of ['esm', 'cjs']) {
     for (const entry of ['src/index', 'libs/flow/entry']) required.push(`dist/${format}/${entry}.js`, `dist/${format}/${entry}.d.ts`);
+    // The program of the processes of isolated flows, which nothing imports.
+    required.push(`dist/${format}/libs/isolation/child-main.js`);
   }
   // Error messages refer to these pages.
   required.push('dist/esm/src/cli/main.js', 'docs/configuration.md', 'docs/cli.md');
@@ -138,6 +161,7 @@ async function tryApp({ name, type, dependencies }) {
   mkdirSync(join(home, 'src'), { recursive: true });
   mkdirSync(join(home, 'flows'));
   writeFileSync(join(home, 'src/main.ts'), FILES['main.ts']);
+  writeFileSync(join(home, 'src/isolated.ts'), ISOLATED);
   writeFileSync(join(home, 'src/tool.ts'), TOOL);
   writeFileSync(join(home, 'src/enhanced.ts'), ENHANCED);
   writeFileSync(join(home, 'flows/welcome.flow'), FILES['flows/welcome.flow']);
@@ -181,6 +205,12 @@ async function tryApp({ name, type, dependencies }) {
   const enhanced = await run('node', ['dist/enhanced.js'], home);
   if (!enhanced.split('\n').includes(ENHANCED_EXPECTED))
     throw new Error(`The app should have printed ${ENHANCED_EXPECTED}, but printed:\n${enhanced}`);
+  if (process.platform !== 'win32') {
+    const isolated = (await run('node', ['dist/isolated.js'], home)).split('\n');
+    for (const line of [EXPECTED, ISOLATED_EXPECTED])
+      if (!isolated.includes(line))
+        throw new Error(`The app with an isolated flow should have printed ${line}, but printed:\n${isolated.join('\n')}`);
+  }
   const help = await run('npx', ['--no-install', 'rhythm', '--help'], home);
   if (!/\bmigrate\b/.test(help)) throw new Error(`rhythm --help does not name its commands:\n${help}`);
   await tryTool(home);

@@ -1,14 +1,16 @@
 // Finds the programs of workflows: those loaded in this process first, then those in the database.
 
-import { type FlowAllowList, type FlowLimits, loadProgram, type Program, restoreRun, startRun, takesSignals } from '../../flow/index.js';
+import { type FlowLimits, loadProgram, type Program, restoreRun, startRun, takesSignals } from '../../flow/index.js';
+import { IsolationPool } from '../../isolation/index.js';
 import { currentVersion, getProgram, type Store } from '../../store/index.js';
 import { REAL_RUNTIME, type Runtime } from '../runtime.js';
-import { AllowLists } from './allow-lists.js';
-import type { ProgramLoader, RunnableProgram } from './programs.js';
+import { AllowLists, type OwnRules } from './allow-lists.js';
+import { isolatedRuns } from './isolated-run.js';
+import type { FlowRules, ProgramLoader, RunnableProgram } from './programs.js';
 
 /** The workflows that this process has loaded. */
 export interface LoadedFlows {
-  get(name: string): { version: string; program: Program; allow: FlowAllowList | undefined } | undefined;
+  get(name: string): ({ version: string; program: Program } & OwnRules) | undefined;
 }
 
 // Programs that this process has not loaded itself; one never changes, so it can be kept.
@@ -27,8 +29,10 @@ export class StoredPrograms implements ProgramLoader {
     private readonly flows: LoadedFlows,
     private readonly limits: Partial<FlowLimits>,
     private readonly runtime: Runtime = REAL_RUNTIME,
+    /** Starts no process before the first turn of an isolated flow. Whoever passes one closes it. */
+    private readonly isolation = new IsolationPool(),
   ) {
-    this.allowLists = new AllowLists(store, (name) => flows.get(name)?.allow, runtime);
+    this.allowLists = new AllowLists(store, (name) => flows.get(name), runtime);
   }
 
   async load(name: string, version: string, fingerprint?: string): Promise<RunnableProgram | undefined> {
@@ -56,7 +60,7 @@ export class StoredPrograms implements ProgramLoader {
     return version;
   }
 
-  allowList(name: string, version: string): FlowAllowList | Promise<FlowAllowList> {
+  rules(name: string, version: string): FlowRules | Promise<FlowRules> {
     return this.allowLists.of(name, version);
   }
 
@@ -69,11 +73,12 @@ export class StoredPrograms implements ProgramLoader {
   }
 
   private runnable(program: Program): RunnableProgram {
-    const { limits } = this;
+    const { limits, isolation } = this;
     return {
       takesSignals: takesSignals(program),
       start: (inputs, context, numberAfter) => startRun(program, { inputs, context, numberAfter, limits }),
       restore: (snapshot, context, numberAfter) => restoreRun(program, snapshot, { context, numberAfter, limits }),
+      isolated: isolatedRuns(isolation, program, limits),
     };
   }
 }

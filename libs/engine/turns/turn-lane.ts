@@ -1,5 +1,6 @@
 // Advances claimed runs: loads their state and events, runs their turns, and writes the outcome.
 
+import { IsolationBusyError, TurnKilledError, TurnStoppedError } from '../../isolation/index.js';
 import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
@@ -59,13 +60,16 @@ export class TurnLane {
     const begun = new Set<HeldItem>();
     let failure: { error: unknown } | undefined;
     try {
-      // The allow-lists of the runs are read meanwhile, so that their turns need not wait for them.
-      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readAllowLists(items)]);
+      // What limits the runs is read meanwhile, so that their turns need not wait for them.
+      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readRules(items)]);
       for (const run of runs) states.set(run.id, { loaded: run });
       for (const item of items) {
         const stored = events.get(item.id) ?? [];
         if (item.type !== 'workflow') {
           if (this.actOnEvents(item, stored)) settled.delete(item);
+        } else if (this.mayBeIsolated(item)) {
+          settled.delete(item);
+          void this.advanceApart(item, states.get(item.id), stored);
         } else if (await this.begin(item, states.get(item.id), stored)) settled.delete(item);
         begun.add(item);
       }
@@ -97,13 +101,24 @@ export class TurnLane {
     else await this.giveBack.now(items);
   }
 
-  private async readAllowLists(items: readonly HeldItem[]): Promise<void> {
+  private async readRules(items: readonly HeldItem[]): Promise<void> {
     const { programs } = this.parts;
     const reads = items.flatMap((item) => {
-      const list = item.type === 'workflow' ? programs.allowList(item.name, item.version ?? '') : undefined;
-      return list instanceof Promise ? [list] : [];
+      const rules = item.type === 'workflow' ? programs.rules(item.name, item.version ?? '') : undefined;
+      return rules instanceof Promise ? [rules] : [];
     });
     if (reads.length > 0) await Promise.all(reads);
+  }
+
+  private mayBeIsolated(item: HeldItem): boolean {
+    const rules = this.parts.programs.rules(item.name, item.version ?? '');
+    return rules instanceof Promise || rules.isolate;
+  }
+
+  // Runs that wait for another process hold up nothing here, and need no slot: how many wait is limited by their pool.
+  private async advanceApart(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<void> {
+    await this.advance(item, state, stored);
+    this.guard.settle(item);
   }
 
   // Returns true when the turn is a long one, which keeps a slot of its own: the others of the same claim do not wait for it.
@@ -121,7 +136,7 @@ export class TurnLane {
     return true;
   }
 
-  private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[], onLong: () => void): Promise<void> {
+  private async advance(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[], onLong?: () => void): Promise<void> {
     if (item.dropped) return;
     const cancel = stored.find((event) => event.kind === 'cancel');
     // A paused run moves only for a cancel, and so does one whose start time has not come: the resume and the timer wake them. The
@@ -139,8 +154,12 @@ export class TurnLane {
       void this.write(item, outcome, locked);
     } catch (error) {
       locked?.unlock();
+      // It is held until everything is given back.
+      if (error instanceof TurnStoppedError) return;
       this.guard.settle(item);
+      if (error instanceof IsolationBusyError) return void this.giveBack.later([item], error.retryMs);
       this.problem(`turn of ${item.id}`, error);
+      if (error instanceof TurnKilledError) return await this.guard.crashed(item, error);
       if (error instanceof SnapshotStoreUnreachableError) this.waitForState(item, error);
       else if (error instanceof UnreachableError) void this.giveBack.later([item], UNREACHABLE_RETRY_MS);
       else void this.committer.submit(failedWork(item, error));

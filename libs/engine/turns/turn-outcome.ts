@@ -229,7 +229,8 @@ export class TurnBasis {
       made: turn.made,
       pending: this.pending,
       ahead: cached?.ahead,
-      bytes: memoryOf(snapshot ?? '', left),
+      // An isolated run is never kept: its state goes to a process of its own at each turn.
+      bytes: turn.flow.elsewhere ? Number.POSITIVE_INFINITY : memoryOf(snapshot ?? '', left),
     };
     return {
       commit,

@@ -9,6 +9,7 @@ import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.
 import type { HeldItem } from '../work/held-work.js';
 import { keptState, unneededRefs } from './kept-states.js';
 import type { LongTurns } from './long-turns.js';
+import type { Elsewhere } from './programs.js';
 import { reach } from './reach.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
 import type { ThreadShare } from './thread-share.js';
@@ -37,6 +38,8 @@ interface Missing {
   missing: string;
 }
 
+type StoredRun = Pick<LoadedRun, 'snapshot' | 'snapshotRef' | 'input' | 'calls'>;
+
 // How long a run waits before it is tried again with a program that the database does not have or this worker cannot read.
 const MISSING_PROGRAM_MS = 15_000;
 
@@ -56,9 +59,9 @@ export class TurnRunner {
     if ('cached' in state) {
       const { cached } = state;
       // Even for a run in memory: a list that was narrowed since its last turn applies to this one.
-      const allow = this.parts.programs.allowList(item.name, item.version ?? '');
-      if (!(allow instanceof Promise)) {
-        cached.flow.setAllowList(allow);
+      const rules = this.parts.programs.rules(item.name, item.version ?? '');
+      if (!(rules instanceof Promise) && !rules.isolate) {
+        cached.flow.setAllowList(rules.allow);
         return this.turn(item, basis, cached, events, onLong);
       }
     }
@@ -76,23 +79,27 @@ export class TurnRunner {
     const cancelling = cancel !== undefined && !basis.wasCancelled;
     // Cancelled before its first turn: nothing to clean up, nothing to run.
     if (cancelling && !basis.hasState) return basis.cancelledAtOnce(cancel);
+    const given = this.parts.programs.rules(item.name, item.version ?? '');
+    const rules = given instanceof Promise ? await reach(() => given) : given;
     let found: FoundRun | Missing;
     try {
-      found = 'cached' in state ? state.cached : await this.load(item, state.loaded);
+      found = 'cached' in state && !rules.isolate ? state.cached : await this.load(item, loadedOf(state), rules.isolate);
     } catch (error) {
-      if (error instanceof UnreachableError) throw error;
-      // Another worker can run it, even the clean-up of a cancelled run, so nothing is given up here.
-      if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
-        return basis.waiting(`Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`, MISSING_PROGRAM_MS);
       // As without its program, below.
-      return cancelling && error instanceof SnapshotMissingError ? basis.cancelledAtOnce(cancel) : basis.failed(error);
+      return cancelling && error instanceof SnapshotMissingError ? basis.cancelledAtOnce(cancel) : unusable(error, basis);
     }
     // Without its program a cancelled run cannot clean up; it must not wait forever either.
     if ('missing' in found)
       return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
-    const allow = this.parts.programs.allowList(item.name, item.version ?? '');
-    found.flow.setAllowList(allow instanceof Promise ? await reach(() => allow) : allow);
-    return this.turn(item, basis, found, events, onLong);
+    found.flow.setAllowList(rules.allow);
+    if (!found.flow.elsewhere) return this.turn(item, basis, found, events, onLong);
+    try {
+      return await this.turn(item, basis, found, events, undefined);
+    } catch (error) {
+      // Its state is restored where its turn is run.
+      if (error instanceof FlowSnapshotError) return unusable(error, basis);
+      throw error;
+    }
   }
 
   private turn(
@@ -115,7 +122,8 @@ export class TurnRunner {
     this.thread.count(runtime.monotonicNow() - began);
     if (result.status !== 'yielded') return this.finish(turn, result);
     onLong?.();
-    return this.longTurns.finish(found.flow, host).then((last) => this.finish(turn, last));
+    const rest = found.flow.elsewhere ? runElsewhere(item, found.flow.elsewhere) : this.longTurns.finish(found.flow, host);
+    return rest.then((last) => this.finish(turn, last));
   }
 
   private finish(turn: Turn, result: FinishedTurn): TurnOutcome | Promise<TurnOutcome> {
@@ -156,13 +164,15 @@ export class TurnRunner {
     return { snapshotRef, unneeded, ...(await keptState(this.parts, item, snapshot, known)) };
   }
 
-  private async load(item: HeldItem, { snapshot: inRow, snapshotRef, input, calls }: LoadedRun): Promise<FoundRun | Missing> {
+  private async load(item: HeldItem, stored: StoredRun, isolate: boolean): Promise<FoundRun | Missing> {
+    const { snapshot: inRow, snapshotRef, input, calls } = stored;
     const snapshot = inRow === null && snapshotRef !== null ? await this.readOutside(snapshotRef) : inRow;
     const fingerprint = snapshot === null ? undefined : snapshotHeader(snapshot).fingerprint;
     const program = await reach(() => this.parts.programs.load(item.name, item.version ?? '', fingerprint));
     if (!program) return missing(item, fingerprint);
     const context = contextOf(item);
-    const flow = snapshot === null ? program.start(input ?? undefined, context, calls) : program.restore(snapshot, context, calls);
+    const { start, restore } = isolate ? program.isolated(item.crashes) : program;
+    const flow = snapshot === null ? start(input ?? undefined, context, calls) : restore(snapshot, context, calls);
     return { flow, takesSignals: program.takesSignals };
   }
 
@@ -192,6 +202,32 @@ export class TurnRunner {
     });
     if (snapshot === undefined) throw new SnapshotMissingError(reference);
     return snapshot;
+  }
+}
+
+// A run that is in memory and is isolated from now on goes on from its state, like any other.
+function loadedOf(state: TurnState): StoredRun {
+  if ('loaded' in state) return state.loaded;
+  const { flow, calls } = state.cached;
+  return { snapshot: flow.snapshot(), snapshotRef: null, input: null, calls };
+}
+
+// Its state or its program cannot be used.
+function unusable(error: unknown, basis: TurnBasis): TurnOutcome {
+  if (error instanceof UnreachableError) throw error;
+  // Another worker can run it, even the clean-up of a cancelled run, so nothing is given up here.
+  if (error instanceof FlowSnapshotError && error.code === 'FLOW_NEWER_FORMAT')
+    return basis.waiting(`Waits for a worker with a newer release of nestjs-rhythm. ${error.message}`, MISSING_PROGRAM_MS);
+  return basis.failed(error);
+}
+
+// A worker that stops, or was declared dead, ends the turn. Any other reason is an event for the next one, or a lost fence.
+async function runElsewhere(item: HeldItem, turn: Elsewhere): Promise<FinishedTurn> {
+  item.running = { stop: (reason) => (reason === 'shutdown' || reason === 'dead') && turn.stop() };
+  try {
+    return await turn.outcome();
+  } finally {
+    item.running = undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 // The ways to release claimed work without a result: end it, give it back, put it off, or leave it to workers that have the task.
 
-import { dropLateEvents, giveBackItems, moveToLanes, noWorkerHas, type PutOff, putOffItems } from '../../store/index.js';
+import { dropLateEvents, giveBackItems, moveToLanes, noWorkerHas, type PutOff, putOffCrashed, putOffItems } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { nothingToWrite } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
@@ -43,6 +43,14 @@ export class GiveBack {
     const putOff = await this.release(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs, runtime.newFence()));
     this.wakeups.timers.triggerWithin(afterMs);
     return putOff ?? [];
+  }
+
+  /** Gives back a run of which a turn crashed, runnable after this many milliseconds. */
+  async crashed(item: HeldItem, note: string, afterMs: number): Promise<void> {
+    const { store, workerId, runtime } = this.parts;
+    const fence = runtime.newFence();
+    await this.release([item], (claims) => putOffCrashed(store.db, workerId, item, claims, afterMs, note, fence));
+    this.wakeups.timers.triggerWithin(afterMs);
   }
 
   /** Leaves tasks that this worker does not have to workers that do: no attempt is counted, and they keep their place in the queue. */

@@ -13,6 +13,9 @@ import type { HeldItem } from './held-work.js';
 // soon as the one before it has ended.
 const WAIT_MS = 2_000;
 const SUSPICIOUS_CRASHES = 2;
+// How long a run waits after the process of its turn was ended, the first time and at most.
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * An execution that has crashed its workers may crash this one: at most one such is held at a time. The others are put off in the
@@ -38,7 +41,7 @@ export class PoisonGuard {
     const admitted: HeldItem[] = [];
     const later: HeldItem[] = [];
     for (const item of items) {
-      if (item.crashes > this.parts.options.maxCrashes) void this.quarantine(item);
+      if (item.crashes > this.parts.options.maxCrashes) void this.quarantine(item, item.crashes);
       // To read the events of a task runs nothing of it, and its cancel must not wait for another suspicious execution.
       else if (item.crashes < SUSPICIOUS_CRASHES || (item.type === 'task' && (!item.run || item.readEventsFirst))) admitted.push(item);
       else if (this.suspicious === undefined) {
@@ -58,6 +61,16 @@ export class PoisonGuard {
     if (this.waiting.size > 0) void this.bringNextForward();
   }
 
+  /**
+   * The process that ran a turn of it was ended, and this worker goes on: it waits longer after each such crash, because a slow machine
+   * must not fail a healthy run, and is quarantined after too many of them.
+   */
+  async crashed(item: HeldItem, why: Error): Promise<void> {
+    const crashes = item.crashes + 1;
+    if (crashes > this.parts.options.maxCrashes) return this.quarantine(item, crashes, why);
+    await this.giveBack.crashed(item, why.message, Math.min(FIRST_PAUSE_MS * 2 ** item.crashes, LONGEST_PAUSE_MS));
+  }
+
   private async bringNextForward(): Promise<void> {
     const { store, events } = this.parts;
     try {
@@ -71,16 +84,15 @@ export class PoisonGuard {
     }
   }
 
-  private async quarantine(item: HeldItem): Promise<void> {
+  // `why`: the last crash was that of a process that ran a turn of it.
+  private async quarantine(item: HeldItem, crashes: number, why?: Error): Promise<void> {
     const { options, events } = this.parts;
-    const error = Object.assign(
-      new Error(
-        `Quarantined: ${item.crashes} workers in a row died while they held it (worker.maxCrashes is ${options.maxCrashes}). ` +
-          `Look for what ends the process (memory, native code, process.exit), then retry it.`,
-      ),
-      { name: 'QuarantinedError', code: 'RHYTHM_QUARANTINED', stack: undefined },
-    );
+    const limit = `(worker.maxCrashes is ${options.maxCrashes})`;
+    const message = why
+      ? `Quarantined: what ran it ended ${crashes} times in a row ${limit}. The last time: ${why.message} Then retry it.`
+      : `Quarantined: ${crashes} workers in a row died while they held it ${limit}. Look for what ends the process (memory, native code, process.exit), then retry it.`;
+    const error = Object.assign(new Error(message), { name: 'QuarantinedError', code: 'RHYTHM_QUARANTINED', stack: undefined });
     const { task, turn } = await this.committer.submit(failedWork(item, error));
-    if (task || turn) events.emit({ type: 'quarantined', ...factsOf(item), crashes: item.crashes });
+    if (task || turn) events.emit({ type: 'quarantined', ...factsOf(item), crashes });
   }
 }

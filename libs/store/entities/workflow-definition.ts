@@ -1,4 +1,4 @@
-// A version of a workflow: its source and its allow-list, by content hash.
+// A version of a workflow: its source and what limits its runs, by content hash.
 
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -22,9 +22,16 @@ export class WorkflowDefinitionEntity {
   @Column({ type: 'jsonb' })
   allow!: Record<string, string[]>;
 
-  /** Every allow-list that a process with this version has declared. One that is in here already can only narrow `allow`. */
+  /**
+   * What processes with this version have declared: each allow-list, with `isolate` where they asked for it. What is in here already can
+   * only narrow `allow` and set `isolate`.
+   */
   @Column({ name: 'allow_seen', type: 'jsonb' })
-  allowSeen!: Record<string, string[]>[];
+  allowSeen!: Record<string, string[] | boolean>[];
+
+  /** Its turns run in a process of their own. */
+  @Column({ type: 'boolean' })
+  isolate!: boolean;
 
   /** The version with the highest number is current. Raised when a hash is first seen and by `activate`. */
   @Column({ type: 'bigint' })

@@ -1,4 +1,4 @@
-// Allow-lists of workflows: stored with each version, read to know which is in force, changed under a lock.
+// What limits the runs of workflows, allow-lists and isolation: stored with each version, read to know what is in force, changed under a lock.
 
 import { type Runner, sql } from '../connect/statement.js';
 
@@ -15,30 +15,43 @@ export interface VersionKey {
   version: string;
 }
 
-/** The lists that limit the runs of a version; null where the database has no such version, or no such workflow. */
+/** What limits the runs of a version; the lists are null where the database has no such version, or no such workflow. */
 export interface AllowListInForce extends VersionKey {
   /** Stored with the version itself. */
   allow: StoredAllowList | null;
   /** Stored with the version that is current. */
   currentAllow: StoredAllowList | null;
+  /** The version itself or the current one asks for a process of its own. */
+  isolate: boolean;
 }
 
-/** The stored list of a version with every list that a process has declared for it. */
+/** What a process declares for a version: names, and isolation if it asks for that. */
+export interface Declaration extends StoredAllowList {
+  isolate?: true;
+}
+
+/** What is stored for a version, with everything that a process has declared for it. */
 export interface AllowListState extends VersionKey {
   allow: StoredAllowList;
-  seen: StoredAllowList[];
+  isolate: boolean;
+  seen: Declaration[];
+}
+
+export function declarationOf(allow: StoredAllowList, isolate: boolean): Declaration {
+  return isolate ? { ...allow, isolate } : allow;
 }
 
 // A worker under load runs it about once a second, for every version it runs at that time.
 const IN_FORCE = sql(
   'allow_lists_in_force',
-  `SELECT k.name, k.version, d.allow,
-    (SELECT c.allow FROM rhythm.workflow_definitions c WHERE c.name = k.name ORDER BY c.activation DESC LIMIT 1) AS "currentAllow"
+  `SELECT k.name, k.version, d.allow, n.allow AS "currentAllow", coalesce(d.isolate, false) OR coalesce(n.isolate, false) AS isolate
   FROM unnest($1::text[], $2::text[]) AS k(name, version)
-  LEFT JOIN rhythm.workflow_definitions d ON d.name = k.name AND d.version = k.version`,
+  LEFT JOIN rhythm.workflow_definitions d ON d.name = k.name AND d.version = k.version
+  LEFT JOIN LATERAL (SELECT c.allow, c.isolate FROM rhythm.workflow_definitions c WHERE c.name = k.name
+    ORDER BY c.activation DESC LIMIT 1) n ON true`,
 );
 
-const STATES = `SELECT d.name, d.version, d.allow, d.allow_seen AS seen
+const STATES = `SELECT d.name, d.version, d.allow, d.isolate, d.allow_seen AS seen
   FROM unnest($1::text[], $2::text[]) AS k(name, version)
   JOIN rhythm.workflow_definitions d ON d.name = k.name AND d.version = k.version`;
 const READ = sql('read_allow_lists', STATES);
@@ -47,8 +60,8 @@ const LOCK = sql('lock_allow_lists', `${STATES} ORDER BY d.name, d.version FOR U
 
 const CHANGE = sql(
   'change_allow_lists',
-  `UPDATE rhythm.workflow_definitions d SET allow = k.allow, allow_seen = k.seen
-  FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[]) AS k(name, version, allow, seen)
+  `UPDATE rhythm.workflow_definitions d SET allow = k.allow, allow_seen = k.seen, isolate = k.isolate
+  FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[], $5::boolean[]) AS k(name, version, allow, seen, isolate)
   WHERE d.name = k.name AND d.version = k.version`,
 );
 
@@ -70,7 +83,9 @@ export async function lockAllowLists(db: Runner, keys: readonly VersionKey[]): P
 /** Stores lists. Lock them first in the same transaction. */
 export async function changeAllowLists(db: Runner, states: readonly AllowListState[]): Promise<void> {
   const json = (value: unknown) => JSON.stringify(value);
-  await db.rows(CHANGE, [...columns(states), states.map(({ allow }) => json(allow)), states.map(({ seen }) => json(seen))]);
+  const allows = states.map(({ allow }) => json(allow));
+  const seen = states.map((state) => json(state.seen));
+  await db.rows(CHANGE, [...columns(states), allows, seen, states.map(({ isolate }) => isolate)]);
 }
 
 function columns(keys: readonly VersionKey[]): [string[], string[]] {

@@ -2,7 +2,7 @@
 
 import { type Runner, sql } from '../connect/statement.js';
 import { LIVE } from '../ended.js';
-import type { StoredAllowList } from './allow-lists.js';
+import { declarationOf, type StoredAllowList } from './allow-lists.js';
 
 /** A version to be stored. */
 export interface NewDefinition {
@@ -16,6 +16,8 @@ export interface NewDefinition {
   /** What `saveProgram` wrote. */
   program: string;
   allow: StoredAllowList;
+  /** Its turns run in a process of their own. */
+  isolate: boolean;
 }
 
 /** A stored version. */
@@ -25,6 +27,8 @@ export interface Definition {
   source: string;
   file: string | null;
   allow: StoredAllowList;
+  /** Its turns run in a process of their own. */
+  isolate: boolean;
   current: boolean;
   createdAt: Date;
 }
@@ -39,15 +43,16 @@ const UPSERT = sql(
     FROM unnest($1::text[], $2::text[], $6::text[], $7::text[]) AS p(name, version, fingerprint, program)
     ORDER BY p.name, p.version, p.fingerprint
     ON CONFLICT (name, version, fingerprint) DO NOTHING)
-  INSERT INTO rhythm.workflow_definitions (name, version, source, file, allow, allow_seen, activation)
-  SELECT d.name, d.version, d.source, d.file, d.allow, jsonb_build_array(d.allow), nextval('rhythm.activation_seq')
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[]) AS d(name, version, source, file, allow)
+  INSERT INTO rhythm.workflow_definitions (name, version, source, file, allow, allow_seen, isolate, activation)
+  SELECT d.name, d.version, d.source, d.file, d.allow, jsonb_build_array(d.seen), d.isolate, nextval('rhythm.activation_seq')
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $8::jsonb[], $9::boolean[])
+    AS d(name, version, source, file, allow, seen, isolate)
   ORDER BY d.name, d.version
   ON CONFLICT (name, version) DO NOTHING
   RETURNING name`,
 );
 
-const COLUMNS = `d.name, d.version, d.source, d.file, d.allow, d.created_at AS "createdAt",
+const COLUMNS = `d.name, d.version, d.source, d.file, d.allow, d.isolate, d.created_at AS "createdAt",
   d.activation = (SELECT max(o.activation) FROM rhythm.workflow_definitions o WHERE o.name = d.name) AS current`;
 
 const CURRENT_VERSION = sql(
@@ -88,6 +93,8 @@ export async function upsertDefinitions(db: Runner, definitions: readonly NewDef
     definitions.map((definition) => JSON.stringify(definition.allow)),
     definitions.map((definition) => definition.fingerprint),
     definitions.map((definition) => definition.program),
+    definitions.map((definition) => JSON.stringify(declarationOf(definition.allow, definition.isolate))),
+    definitions.map((definition) => definition.isolate),
   ]);
   return rows.map((row) => row.name);
 }

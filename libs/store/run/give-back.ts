@@ -90,10 +90,8 @@ const GIVE_BACK_SOME = sql(
 
 // Like giving back, but the work is runnable only after a delay: for work that this worker must not hold now. A cancel request of
 // a task is read before the task may run.
-const PUT_OFF = sql(
-  'put_off',
-  `WITH ${GIVEN_ITEMS}, returned AS (
-    UPDATE rhythm.executions e SET fence = $7::bigint
+const putOff = (crash: string) => `WITH ${GIVEN_ITEMS}, returned AS (
+    UPDATE rhythm.executions e SET fence = $7::bigint${crash}
     FROM items i WHERE e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence AND e.status IN ${ACTIVE} AND ${WAS_TO_RUN}
     RETURNING e.id, e.bucket, e.type, e.fence
   ), rewoken AS (
@@ -106,8 +104,11 @@ const PUT_OFF = sql(
   SELECT id, bucket, 'run', 0, ${inMs('$6')}, CASE WHEN type = 'task' THEN fence END FROM returned
   ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE
     SET due_at = greatest(rhythm.scheduled_queue.due_at, excluded.due_at), fence = excluded.fence
-  RETURNING execution_id AS id, bucket, fence, due_at > ${inMs('$6')} AS later`,
-);
+  RETURNING execution_id AS id, bucket, fence, due_at > ${inMs('$6')} AS later`;
+
+const PUT_OFF = sql('put_off', putOff(''));
+// For a run whose turn ended the process that ran it, but not its worker: nobody else would count that.
+const PUT_OFF_CRASHED = sql('put_off_crashed', putOff(', crashes = e.crashes + 1, note = $8'));
 
 // The heartbeat is deleted only if it has not changed since the sweeper last read it; a worker that finds its row gone is replaced by a new one.
 // Nothing here waits for a lock: a frozen worker's transactions may hold rows of its work until the server ends them. Rows that
@@ -178,6 +179,19 @@ export async function putOffItems(
   const values = [workerId, doneClaims, ...itemColumns(items), delayMs, fence];
   const rows = await db.rows<PutOff & { later: boolean }>(PUT_OFF, values);
   return rows.filter((row) => !row.later).map(({ later: _, ...item }) => item);
+}
+
+/** Gives back a run of which a turn crashed, runnable again after a delay; the note says why. */
+export async function putOffCrashed(
+  db: Runner,
+  workerId: string,
+  item: ItemAtFence,
+  doneClaims: readonly string[],
+  delayMs: number,
+  note: string,
+  fence = newFence(),
+): Promise<void> {
+  await db.rows(PUT_OFF_CRASHED, [workerId, doneClaims, ...itemColumns([item]), delayMs, fence, note]);
 }
 
 /**
