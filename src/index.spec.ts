@@ -91,6 +91,10 @@ const TYPES = [
   'TaskOptions',
   'TaskRetryOptions',
   'UnservedTask',
+  'WaitingCount',
+  'WaitingKind',
+  'WaitingOptions',
+  'WaitsFor',
   'WorkerStatus',
   'WorkflowVersion',
 ];

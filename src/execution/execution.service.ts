@@ -4,6 +4,8 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { toJsonText } from '../../libs/engine/index.js';
 import {
+  countWaiting,
+  countWaitingKinds,
   getExecution,
   type HistoryEntry,
   insertExecutions,
@@ -27,9 +29,11 @@ import {
   type Store,
   type UnservedTask,
   versionsInUse,
+  type WaitingCount,
+  type WaitingKind,
   type WorkerStatus,
 } from '../../libs/store/index.js';
-import { checkAnyId, checkInteger, checkKeys, checkString } from '../check-argument.js';
+import { checkAnyId, checkInteger, checkKeys, checkName, checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
@@ -57,6 +61,14 @@ const MOST_TURNS = 2_147_483_647;
 export interface InspectOptions {
   /** The state after this turn instead of the present one; it must have been kept (`history.snapshots`). */
   turn?: number;
+}
+
+/** Which runs `waiting` counts. */
+export interface WaitingOptions {
+  workflow?: string;
+  version?: string;
+  /** Rows at most, 1 … 10,000; default 1,000. */
+  limit?: number;
 }
 
 /** What a start returns. */
@@ -88,6 +100,8 @@ export interface SystemStatus {
   unserved: UnservedTask[];
   /** Runs of each workflow version that have not ended. */
   versions: { name: string; version: string; runs: number }[];
+  /** How many suspended executions wait for each kind; one that waits for several counts in each. */
+  waiting: Partial<Record<WaitingKind, number>>;
 }
 
 // One statement of startMany.
@@ -285,16 +299,31 @@ export class ExecutionService implements OnModuleDestroy {
     return kept;
   }
 
+  /** How many runs wait for what, by workflow version and source line, the most first: at most `limit` rows (default 1,000). */
+  async waiting(options?: WaitingOptions): Promise<WaitingCount[]> {
+    const { workflow, version, limit = 1_000 } = checkKeys<WaitingOptions>(options, ['workflow', 'version', 'limit'], 'options');
+    if (workflow !== undefined) checkName(workflow, 'options.workflow');
+    if (version !== undefined) {
+      checkString(version, 'options.version', 200, 'RHYTHM_OPTION_INVALID');
+      if (workflow === undefined) {
+        const message = 'options.version is given without options.workflow. Name the workflow too.';
+        throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'options.version', message);
+      }
+    }
+    return countWaiting(this.store.reader, checkInteger(limit, 'options.limit', 1, 10_000), workflow, version);
+  }
+
   /** Queues (including those without a worker), workers, and the workflow versions in use. */
   async status(): Promise<SystemStatus> {
     const { reader } = this.store;
-    const [queues, workers, unserved, versions] = await Promise.all([
+    const [queues, workers, unserved, versions, waiting] = await Promise.all([
       readQueues(reader),
       readWorkers(reader),
       readUnserved(reader),
       versionsInUse(reader),
+      countWaitingKinds(reader),
     ]);
-    return { queues, workers, unserved, versions };
+    return { queues, workers, unserved, versions, waiting };
   }
 
   private announce(executions: readonly NewExecution[], manager?: EntityManager): void {

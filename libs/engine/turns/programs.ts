@@ -1,12 +1,14 @@
 // Programs of workflows as the engine sees them: found by name, version and fingerprint, started and restored.
 
-import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../flow/index.js';
+import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult, WaitingPlace } from '../../flow/index.js';
 
 /** A run in memory. */
 export interface RunningFlow {
   turn(events: readonly FlowEvent[], host: FlowHost): TurnResult;
   /** After `suspended`. */
   snapshot(): string;
+  /** After `suspended`: what it waits for. */
+  waitingPlaces(most: number): WaitingPlace[];
   /** Holds from the next durable call on. */
   setAllowList(allow: FlowAllowList): void;
 }

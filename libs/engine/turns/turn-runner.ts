@@ -1,7 +1,7 @@
 // Runs one turn of a workflow: state and events in, something to be written out.
 
 import { createHash } from 'node:crypto';
-import { type FlowHost, FlowSnapshotError, snapshotHeader } from '../../flow/index.js';
+import { type FlowAllowList, type FlowHost, FlowSnapshotError, snapshotHeader } from '../../flow/index.js';
 import type { LoadedRun, StoredEvent } from '../../store/index.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
@@ -57,18 +57,31 @@ export class TurnRunner {
         cached.flow.setAllowList(allow);
         return this.turn(item, basis, cached, events);
       }
+      // Waited for here: nobody else would see that it cannot be read, and that would end the process.
+      return this.turnOnceAllowed(item, basis, cached, events, allow);
     }
-    return this.prepare(item, state, events, basis);
+    return this.prepare(item, state.loaded, events, basis);
   }
 
-  private async prepare(item: HeldItem, state: TurnState, events: readonly StoredEvent[], basis: TurnBasis): Promise<TurnOutcome> {
+  private async turnOnceAllowed(
+    item: HeldItem,
+    basis: TurnBasis,
+    cached: CachedRun,
+    events: readonly StoredEvent[],
+    allow: Promise<FlowAllowList>,
+  ): Promise<TurnOutcome> {
+    cached.flow.setAllowList(await reach(() => allow));
+    return this.turn(item, basis, cached, events);
+  }
+
+  private async prepare(item: HeldItem, loaded: LoadedRun, events: readonly StoredEvent[], basis: TurnBasis): Promise<TurnOutcome> {
     const cancel = events.find((event) => event.kind === 'cancel');
     const cancelling = cancel !== undefined && !basis.wasCancelled;
     // Cancelled before its first turn: nothing to clean up, nothing to run.
     if (cancelling && !basis.hasState) return basis.cancelledAtOnce(cancel);
     let found: FoundRun | Missing;
     try {
-      found = 'cached' in state ? state.cached : await this.load(item, state.loaded);
+      found = await this.load(item, loaded);
     } catch (error) {
       if (error instanceof UnreachableError) throw error;
       // Another worker can run it, even the clean-up of a cancelled run, so nothing is given up here.
