@@ -142,6 +142,27 @@ const UP = [
     CONSTRAINT signals_pkey PRIMARY KEY (execution_id, bucket, seq)
   )`,
   `CREATE UNIQUE INDEX signals_key ON rhythm.signals (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL`,
+  // What suspended runs wait for: written when a worker lets a run go, deleted when it moves (docs/adr/0014). The time is that of the run,
+  // because lists are in its order. The last index has few different keys, which a B-tree stores once each: a count reads 7 bytes per row.
+  `CREATE TABLE rhythm.waiting (
+    created_at timestamptz NOT NULL,
+    turn integer NOT NULL,
+    line integer,
+    calls integer NOT NULL,
+    bucket smallint NOT NULL,
+    place smallint NOT NULL,
+    first_of_kind boolean NOT NULL,
+    execution_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    workflow text COLLATE "C" NOT NULL,
+    version text COLLATE "C",
+    function text COLLATE "C",
+    CONSTRAINT waiting_pkey PRIMARY KEY (execution_id, bucket, turn, place)
+  )`,
+  `CREATE INDEX waiting_names ON rhythm.waiting (kind, name, created_at, execution_id)`,
+  `CREATE INDEX waiting_kinds ON rhythm.waiting (kind, created_at, execution_id) WHERE first_of_kind`,
+  `CREATE INDEX waiting_places ON rhythm.waiting (workflow, version, kind, name, line, function, first_of_kind)`,
   `CREATE TABLE rhythm.claims (
     worker_id text COLLATE "C" NOT NULL,
     claim_id text COLLATE "C" NOT NULL,
@@ -263,7 +284,7 @@ const UP = [
 const DOWN = [
   `DROP VIEW rhythm.execution_status, rhythm.workflow_execution_context`,
   `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
-    rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.signals,
+    rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.waiting, rhythm.signals,
     rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.snapshots, rhythm.steps, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
   `DROP FUNCTION rhythm.clock()`,

@@ -106,6 +106,10 @@ const TYPES = [
   'TaskOptions',
   'TaskRetryOptions',
   'UnservedTask',
+  'WaitingCount',
+  'WaitingKind',
+  'WaitingOptions',
+  'WaitsFor',
   'WorkerStatus',
   'WorkflowVersion',
 ];

@@ -13,7 +13,7 @@ export {
   type TaskLogger,
 } from '../libs/engine/index.js';
 export type { FlowAllowList, PendingDescription } from '../libs/flow/index.js';
-export type { HistoryEntry, QueueStatus, UnservedTask, WorkerStatus } from '../libs/store/index.js';
+export type { HistoryEntry, QueueStatus, UnservedTask, WaitingCount, WaitingKind, WorkerStatus } from '../libs/store/index.js';
 export type { FailureHandler } from './check-argument.js';
 export { type LoadedSettings, loadSettings, type SettingReport, type SettingsOrigin } from './config/load-settings.js';
 export type { RhythmSettings, SettingOptions } from './config/schema.js';
@@ -50,10 +50,11 @@ export {
   type StartedExecution,
   type StartRequest,
   type SystemStatus,
+  type WaitingOptions,
 } from './execution/execution.service.js';
 export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
 export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.js';
-export type { ListOptions, ListPage } from './execution/list-page.js';
+export type { ListOptions, ListPage, WaitsFor } from './execution/list-page.js';
 export type { ConflictPolicy, StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource, FlowSourceOptions } from './flows/flow-source.js';

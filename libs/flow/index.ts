@@ -34,6 +34,7 @@ export type {
   TaskCallOptions,
   TurnBase,
   TurnResult,
+  WaitingPlace,
   WithdrawalReason,
   WorkflowCallOptions,
 } from './turn.js';

@@ -5,7 +5,7 @@ import { RUN_ERRORS } from './diagnostics/error-codes.js';
 import { FlowError } from './errors.js';
 import { readSnapshot } from './snapshot/read.js';
 import { SnapshotWriter, writeSnapshot } from './snapshot/write.js';
-import type { ErrorData, FlowAllowList, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult } from './turn.js';
+import type { ErrorData, FlowAllowList, FlowEvent, FlowHost, JsonText, TurnBase, TurnResult, WaitingPlace } from './turn.js';
 import { errorToData, headOf } from './vm/error-data.js';
 import { FlowThrow, LimitReached } from './vm/exceptions.js';
 import { resumeGroups } from './vm/groups.js';
@@ -13,6 +13,7 @@ import { newVm, type RunOptions } from './vm/new-vm.js';
 import { readPayload, writePayload } from './vm/payload.js';
 import { FunctionObject, PENDING, type PromiseObject, REJECTED } from './vm/values.js';
 import type { Vm } from './vm/vm.js';
+import { waitingPlaces } from './vm/waits.js';
 
 type FailedTurn = Extract<TurnResult, { status: 'failed' }>;
 
@@ -85,6 +86,12 @@ export class FlowRun {
     const text = this.text ?? writeSnapshot(this.vm);
     this.text = text;
     return text;
+  }
+
+  /** What the run waits for after `suspended`, at most `most` places of its source. Reads the VM and changes nothing. */
+  waitingPlaces(most: number): WaitingPlace[] {
+    if (this.inTurn || this.ended) throw new FlowError('FLOW_NOT_SUSPENDED', 'A run waits only after a turn that returned "suspended".');
+    return waitingPlaces(this.vm.calls.promises(), most);
   }
 
   /** Replaces the allow-list. It is not part of the snapshot, and may change while the run stays in memory. */

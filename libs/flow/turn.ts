@@ -121,6 +121,18 @@ export interface ResumeGroup {
   until: 'all' | 'settled';
 }
 
+/** What a suspended run waits for at one place of its source. */
+export interface WaitingPlace {
+  readonly kind: 'signal' | 'timer' | 'task' | 'child';
+  /** Of the signal, the task or the child workflow; empty for timers. */
+  readonly name: string;
+  /** From 1; null when no function awaits the call directly. */
+  readonly line: number | null;
+  readonly function: string | null;
+  /** How many calls wait there for the same. */
+  readonly calls: number;
+}
+
 /** A signal that a wait took: the caller's key of it, and the number of the wait. */
 export interface ConsumedSignal {
   key: string;

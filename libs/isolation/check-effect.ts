@@ -12,7 +12,7 @@ export interface EffectBounds {
 }
 
 // The limits of the VM itself (libs/flow/vm/durable.ts), and of the columns that numbers and dates are stored in.
-const LONGEST_NAME = 512;
+export const LONGEST_NAME = 512;
 const LONGEST_ID = 200;
 const LARGEST = 32_767;
 export const LARGEST_CALL = 2_147_483_647;

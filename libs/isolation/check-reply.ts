@@ -1,11 +1,11 @@
 // Checks what a process of isolated flows says about a turn, as a stored snapshot is checked: whoever wrote it may be anyone.
 
-import type { ConsumedSignal, Effect, ErrorData, FlowAllowList, FlowLimits, ResumeGroup, TurnResult } from '../flow/index.js';
+import type { ConsumedSignal, Effect, ErrorData, FlowAllowList, FlowLimits, ResumeGroup, TurnResult, WaitingPlace } from '../flow/index.js';
 import { snapshotHeader } from '../flow/index.js';
-import { checkEffect, LARGEST_CALL } from './check-effect.js';
+import { checkEffect, LARGEST_CALL, LONGEST_NAME } from './check-effect.js';
 import { Checked, InvalidReply } from './checked.js';
 import type { Frame } from './frames.js';
-import type { TurnReply } from './messages.js';
+import { MOST_PLACES, type TurnReply } from './messages.js';
 
 /** What the worker knows of the turn that it asked for. */
 export interface AskedTurn {
@@ -24,8 +24,9 @@ export interface AskedTurn {
 /** A turn whose outcome can be written. */
 export interface CheckedTurn {
   result: Exclude<TurnResult, { status: 'yielded' }>;
-  /** The state after `suspended`. */
+  /** The state after `suspended`, and what the run waits for. */
   snapshot: string | undefined;
+  places: WaitingPlace[];
   resident: number;
 }
 
@@ -60,17 +61,17 @@ export async function checkReply({ head, texts }: Frame, asked: AskedTurn): Prom
   if (status === 'completed') {
     const output = reply.output === undefined ? undefined : json.take(reply.output, 'output');
     await json.check();
-    return { result: { status, ...(output === undefined ? {} : { output }), ...base }, snapshot: undefined, resident };
+    return { result: { status, ...(output === undefined ? {} : { output }), ...base }, snapshot: undefined, places: [], resident };
   }
   if (status === 'failed') {
     const error = errorData(json.parse(reply.error, 'error'), 0);
     await json.check();
-    return { result: { status, error, ...base }, snapshot: undefined, resident };
+    return { result: { status, error, ...base }, snapshot: undefined, places: [], resident };
   }
   const snapshot = checkSnapshot(json.text(reply.snapshot, 'snapshot'), asked);
   const groups = groupsOf(field('groups').list(), last);
   await json.check();
-  return { result: { status, groups, ...base }, snapshot, resident };
+  return { result: { status, groups, ...base }, snapshot, places: placesOf(field('places').list()), resident };
 }
 
 // Its content is checked by whoever loads it next, as that of every stored state.
@@ -79,6 +80,22 @@ function checkSnapshot(text: string, { limits, fingerprint }: AskedTurn): string
   const header = snapshotHeader(text);
   if (Number.isNaN(header.format) || header.fingerprint !== fingerprint) throw new InvalidReply('its snapshot belongs to another program');
   return text;
+}
+
+function placesOf(list: readonly unknown[]): WaitingPlace[] {
+  if (list.length > MOST_PLACES) throw new InvalidReply(`it waits at ${list.length} places`);
+  return list.map((each) => {
+    const place = new Checked(each, 'a place').object();
+    const part = (name: string) => new Checked(place[name], `the ${name} of a place`);
+    const kind = part('kind').oneOf(['signal', 'timer', 'task', 'child'] as const);
+    return {
+      kind,
+      name: kind === 'timer' ? '' : part('name').name(LONGEST_NAME),
+      line: place.line === null ? null : part('line').integer(1, LARGEST_CALL),
+      function: place.function === null ? null : part('function').name(LONGEST_NAME),
+      calls: part('calls').integer(1, LARGEST_CALL),
+    };
+  });
 }
 
 function consumed(list: readonly unknown[], sent: ReadonlySet<string>): ConsumedSignal[] {

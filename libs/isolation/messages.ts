@@ -1,6 +1,6 @@
 // What a worker and a process that runs isolated flows tell each other. A number in place of a text is its index in the frame.
 
-import type { FlowAllowList, FlowContext, FlowEvent, FlowLimits } from '../flow/index.js';
+import type { FlowAllowList, FlowContext, FlowEvent, FlowLimits, WaitingPlace } from '../flow/index.js';
 import type { FrameLimits } from './frames.js';
 
 /** The argument that the process is started with, as JSON. */
@@ -51,6 +51,9 @@ export interface Refusal {
   refused: { code: string; message: string };
 }
 
+/** Of what a run waits for, the reply has this many places: as many as are stored. */
+export const MOST_PLACES = 8;
+
 /** A turn that was run: a `TurnResult` with texts outside, and the state after it. */
 export interface TurnReply {
   status: string;
@@ -58,6 +61,8 @@ export interface TurnReply {
   output?: number;
   error?: number;
   snapshot?: number;
+  /** What the run waits for, after `suspended`. */
+  places?: readonly WaitingPlace[];
   /** Resident memory after the turn. */
   resident: number;
 }

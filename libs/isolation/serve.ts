@@ -9,9 +9,10 @@ import {
   restoreRun,
   startRun,
   type TurnResult,
+  type WaitingPlace,
 } from '../flow/runtime.js';
 import { type Frame, FrameError, FrameReader, writeFrame } from './frames.js';
-import { type EventHead, REQUEST_LIMITS, type Refusal, type TurnReply, type TurnRequest } from './messages.js';
+import { type EventHead, MOST_PLACES, REQUEST_LIMITS, type Refusal, type TurnReply, type TurnRequest } from './messages.js';
 
 type Program = ReturnType<typeof loadProgram>;
 type Finished = Exclude<TurnResult, { status: 'yielded' }>;
@@ -63,7 +64,7 @@ export function turnOf(frame: Frame<TurnRequest>, programs: Map<string, Program>
   // No slices: nothing else is waiting for this thread.
   let result = run.turn(eventsOf(head.events, texts), host);
   while (result.status === 'yielded') result = run.turn([], host);
-  return replyOf(result, result.status === 'suspended' ? run.snapshot() : undefined);
+  return replyOf(result, result.status === 'suspended' ? { snapshot: run.snapshot(), places: run.waitingPlaces(MOST_PLACES) } : undefined);
 }
 
 function runOf(program: Program, { head, texts }: Frame<TurnRequest>): FlowRun {
@@ -99,7 +100,7 @@ function hostAt(now: number): FlowHost {
   };
 }
 
-function replyOf(result: Finished, state: string | undefined): Frame<TurnReply> {
+function replyOf(result: Finished, state: { snapshot: string; places: WaitingPlace[] } | undefined): Frame<TurnReply> {
   const texts: string[] = [];
   const apart = (text: string) => texts.push(text) - 1;
   const effects = result.effects.map((effect) =>
@@ -108,6 +109,9 @@ function replyOf(result: Finished, state: string | undefined): Frame<TurnReply> 
   const head: TurnReply = { ...result, effects, output: undefined, error: undefined, resident: process.memoryUsage.rss() };
   if (result.status === 'completed' && result.output !== undefined) head.output = apart(result.output);
   if (result.status === 'failed') head.error = apart(JSON.stringify(result.error));
-  if (state !== undefined) head.snapshot = apart(state);
+  if (state) {
+    head.snapshot = apart(state.snapshot);
+    head.places = state.places;
+  }
   return { head, texts };
 }

@@ -90,6 +90,7 @@ export { type HistoryEntry, readHistory } from './read/read-history.js';
 export { type KeptCall, type KeptTurn, listKeptStates, readKeptState } from './read/read-kept-states.js';
 export { type RunState, readRunState } from './read/read-run-state.js';
 export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
+export { countWaiting, countWaitingKinds, type WaitingCount } from './read/read-waiting.js';
 export {
   type QueueTable,
   type Replica,
@@ -99,6 +100,7 @@ export {
   type ServerHealth,
   type Slot,
 } from './read/server-health.js';
+export type { WaitingFilter } from './read/waiting-source.js';
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
@@ -138,6 +140,15 @@ export { markStarted } from './run/mark-started.js';
 export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
 export { readCalls, readKeptRefs, type StoredCall } from './run/read-calls.js';
-export { type PromotedStep, promoteSteps, requeueSteps, requeueUnknownSteps, type StepOfRun, stepsStillThere } from './run/take-steps.js';
+export {
+  type PromotedStep,
+  promoteSteps,
+  type RunLetGo,
+  requeueSteps,
+  requeueUnknownSteps,
+  type StepOfRun,
+  stepsStillThere,
+} from './run/take-steps.js';
 export { reportProgress } from './run/task-progress.js';
 export { Store, type StoreOptions } from './store.js';
+export { MOST_WAITING_ROWS, WAITING_KINDS, type WaitingKind, type WaitingRow } from './waiting-rows.js';

@@ -11,6 +11,7 @@ export const OWNED_TABLES = [
   'marked_executions',
   'history',
   'completion_tokens',
+  'waiting',
 ] as const;
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 

@@ -1,8 +1,9 @@
 // Steps that have no row: the worker that holds their run runs them at once, and until they end they stand in the row of the run.
 
-import { CLOCK } from './clock.js';
+import { CLOCK, inMs } from './clock.js';
 import { childId } from './ids.js';
 import type { ExecutionOptions, NewExecution } from './new-execution.js';
+import { insertWaiting, LONGEST_ID, waitNameOf } from './waiting-rows.js';
 
 /** A step in `executions.pending` of its run. */
 export interface PendingStep {
@@ -78,13 +79,19 @@ export const stepField = (step: string, field: Field) => `${step}->>${FIELDS.ind
 export const namesWorker = (pending: string, worker: string) =>
   `EXISTS (SELECT FROM json_array_elements(${pending}::json) AS w(step) WHERE ${stepField('w.step', 'worker')} = ${worker})`;
 
+// Not at once: whoever claims the step may die of it, and must not hold its run then. Mostly the step has ended by then.
+const LOOK_AGAIN_MS = 5_000;
+
 const STEP_COLUMNS =
   'fence, created_at, id, bucket, type, target_name, queue, priority, parent_id, parent_call, inputs, options, crashes, status';
 
 /**
  * CTEs that give steps rows of their own: `given` has what was inserted, at the new fence. `runs` selects the runs (`id`, `bucket`),
  * `isTaken` is a condition on a `step`. The fence of the run is replaced with its column, or a turn that was computed before
- * would write the old column back. A run that another transaction has locked is waited for, or skipped. They are locked in the order in
+ * would write the old column back. A run without steps in place is let go. Unless it is given what it
+ * waits for (`waiting`), it waits for the first of those steps, and is woken some time later: that turn writes the rest. It may have been
+ * let go before, by a worker that had none of its steps. This statement's snapshot may be older than that commit, so not the rows that it
+ * sees are compared but the key: the turn is that of the locked row. A run that another transaction has locked is waited for, or skipped. They are locked in the order in
  * which commits lock theirs, so that the two rarely deadlock.
  */
 export function takeSteps(
@@ -95,13 +102,21 @@ export function takeSteps(
     crashes = '0',
     status = 'pending',
     skipLocked = false,
-  }: { fence: string; crashes?: string; status?: 'pending' | 'paused'; skipLocked?: boolean },
+    waiting,
+  }: {
+    fence: string;
+    crashes?: string;
+    status?: 'pending' | 'paused';
+    skipLocked?: boolean;
+    /** Writes what runs wait for and returns `execution_id`. */
+    waiting?: string;
+  },
 ): string {
   return `locked AS MATERIALIZED (
-    SELECT e.id, e.bucket, e.fence, e.pending FROM (${runs}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket
+    SELECT e.id, e.bucket, e.fence, e.pending, e.status, coalesce(e.turns, 0) AS turns FROM (${runs}) r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket
     WHERE e.pending IS NOT NULL ORDER BY e.bucket, e.id FOR NO KEY UPDATE OF e${skipLocked ? ' SKIP LOCKED' : ''}
   ), listed AS MATERIALIZED (
-    SELECT l.id, l.bucket, l.fence, s.step, s.n, (${isTaken}) AS taken
+    SELECT l.id, l.bucket, l.fence, l.status, l.turns, s.step, s.n, (${isTaken}) AS taken
     FROM locked l, json_array_elements(l.pending::json) WITH ORDINALITY AS s(step, n)
   ), emptied AS (
     UPDATE rhythm.executions e SET fence = ${fence}::bigint,
@@ -114,5 +129,17 @@ export function takeSteps(
       (${stepField('step', 'input')})::json, (${stepField('step', 'options')})::jsonb, ${crashes}, '${status}'
     FROM listed WHERE taken
     RETURNING id, bucket, type, queue, priority, fence, target_name, crashes
+  )${waiting ? `, now_waiting AS (${waiting})` : ''}, waiting_for_steps AS (
+    ${insertWaiting(`(
+        SELECT DISTINCT ON (l.id) l.id, l.bucket, l.turns AS turn, 0::smallint AS place, true AS first_of_kind, 'task' AS kind, ${waitNameOf(`(${stepField('l.step', 'name')})`)} AS name,
+          NULL::integer AS line, NULL AS function, 1 AS calls
+        FROM (SELECT o.*, bool_and(o.taken) OVER (PARTITION BY o.id) AS is_let_go FROM listed o WHERE o.status = 'suspended') l WHERE l.is_let_go ORDER BY l.id, l.n
+      ) d JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE octet_length(d.id) <= ${LONGEST_ID} ${waiting ? 'AND d.id NOT IN (SELECT execution_id FROM now_waiting)' : ''}`)}
+    ON CONFLICT DO NOTHING RETURNING execution_id, bucket
+  ), look_again AS (
+    INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at)
+    SELECT execution_id, bucket, 'wake', 0, ${inMs(String(LOOK_AGAIN_MS))} FROM waiting_for_steps
+    ON CONFLICT (execution_id, bucket, kind, call) DO UPDATE SET due_at = least(rhythm.scheduled_queue.due_at, excluded.due_at)
   )`;
 }

@@ -1,10 +1,11 @@
 // The filter flags of `list` and the bulk operations.
 
 import { type Command, Option } from 'commander';
+import { WAITING_KINDS, type WaitingKind } from '../../libs/store/index.js';
 import { parseDuration, parseInstant } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { ExecutionStatus } from '../execution/execution.js';
-import type { ListOptions } from '../execution/list-page.js';
+import type { ListOptions, WaitsFor } from '../execution/list-page.js';
 import { didYouMean } from '../nearest.js';
 import { UsageError } from './usage-error.js';
 
@@ -18,6 +19,7 @@ export interface FilterFlags {
   parent?: string;
   since?: string;
   before?: string;
+  waitsFor?: string;
 }
 
 export const ENDED = ['completed', 'failed', 'cancelled'] as const;
@@ -34,7 +36,11 @@ export function addFilters(command: Command): Command {
     .option('--tag <tag>', 'only with this tag')
     .option('--parent <id>', 'only what this execution called')
     .option('--since <time>', 'created in the last 1h, 7d, …, or after a date such as 2030-01-31T09:00:00Z')
-    .option('--before <time>', 'created more than 1h, 7d, … ago, or before a date');
+    .option('--before <time>', 'created more than 1h, 7d, … ago, or before a date')
+    .option(
+      '--waits-for <what>',
+      'only what is suspended and waits for this: signal:<name>, task:<name>, child:<name>, timer, completion, worker',
+    );
 }
 
 /** Whether any filter is given. */
@@ -53,6 +59,7 @@ export function filterOf(flags: FilterFlags): ListOptions {
     ...(flags.parent === undefined ? {} : { parentId: flags.parent }),
     ...(flags.since === undefined ? {} : { createdAfter: readTime(flags.since, '--since') }),
     ...(flags.before === undefined ? {} : { createdBefore: readTime(flags.before, '--before') }),
+    ...(flags.waitsFor === undefined ? {} : { waitsFor: readWaitsFor(flags.waitsFor) }),
   };
 }
 
@@ -72,6 +79,20 @@ export function readStatuses<Status extends string>(
   });
 }
 
+/** What is waited for: a kind, or a kind and a name. */
+export function readWaitsFor(text: string): WaitsFor {
+  const colon = text.indexOf(':');
+  const kind = (colon < 0 ? text : text.slice(0, colon)) as WaitingKind;
+  const name = colon < 0 ? undefined : text.slice(colon + 1);
+  if (!WAITING_KINDS.includes(kind)) {
+    throw new UsageError(
+      `--waits-for: "${kind}" is nothing that an execution waits for.${didYouMean(kind, WAITING_KINDS)} Choose from ${WAITING_KINDS.join(', ')}, with a name as in signal:paid.`,
+    );
+  }
+  if (name === '') throw new UsageError(`--waits-for: "${text}" has no name after the colon. Write ${kind}:<name>, or ${kind} for any.`);
+  return name === undefined ? { kind } : { kind, name };
+}
+
 /** A time: a duration before now, or a date. */
 export function readTime(text: string, flag: string): Date {
   if (/^\d{4}-/.test(text)) return parseInstant(text, flag);
@@ -85,4 +106,4 @@ export function readTime(text: string, flag: string): Date {
   }
 }
 
-const FILTER_KEYS = ['status', 'name', 'type', 'queue', 'tag', 'parent', 'since', 'before'];
+const FILTER_KEYS = ['status', 'name', 'type', 'queue', 'tag', 'parent', 'since', 'before', 'waitsFor'];

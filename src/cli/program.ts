@@ -20,13 +20,14 @@ import { showCommand } from './commands/show.js';
 import { signalCommand } from './commands/signal.js';
 import { startCommand } from './commands/start.js';
 import { statusCommand } from './commands/status.js';
+import { waitingCommand } from './commands/waiting.js';
 import { workerCommand } from './commands/worker.js';
 import { line, visibleLines } from './output.js';
 import type { CliStreams } from './terminal.js';
 
 /** The commands by purpose, in the order of the help. */
 const GROUPS: Record<string, readonly CliCommand[]> = {
-  'Inspect:': [listCommand, showCommand, statusCommand],
+  'Inspect:': [listCommand, showCommand, statusCommand, waitingCommand],
   'Control:': [startCommand, signalCommand, ...controlCommands, restartCommand, activateCommand],
   'Flows:': [checkCommand, runCommand],
   'Operations:': [initCommand, workerCommand, migrateCommand, doctorCommand, cleanupCommand, benchCommand, completionCommand],

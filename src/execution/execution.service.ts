@@ -4,6 +4,8 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { toJsonText } from '../../libs/engine/index.js';
 import {
+  countWaiting,
+  countWaitingKinds,
   getExecution,
   type HistoryEntry,
   type InsertOptions,
@@ -32,9 +34,11 @@ import {
   startAgain,
   type UnservedTask,
   versionsInUse,
+  type WaitingCount,
+  type WaitingKind,
   type WorkerStatus,
 } from '../../libs/store/index.js';
-import { checkAnyId, checkInteger, checkKeys, checkString } from '../check-argument.js';
+import { checkAnyId, checkInteger, checkKeys, checkName, checkString } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { silentAfter } from '../config/silent-after.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
@@ -66,6 +70,14 @@ export interface InspectOptions {
   turn?: number;
 }
 
+/** Which runs `waiting` counts. */
+export interface WaitingOptions {
+  workflow?: string;
+  version?: string;
+  /** Rows at most, 1 … 10,000; default 1,000. */
+  limit?: number;
+}
+
 /** What a start returns. */
 export interface StartedExecution {
   id: string;
@@ -95,6 +107,8 @@ export interface SystemStatus {
   unserved: UnservedTask[];
   /** Runs of each workflow version that have not ended. */
   versions: { name: string; version: string; runs: number }[];
+  /** How many suspended executions wait for each kind; one that waits for several counts in each. */
+  waiting: Partial<Record<WaitingKind, number>>;
 }
 
 /** Options of `restart`. */
@@ -373,16 +387,31 @@ export class ExecutionService implements OnModuleDestroy {
     return kept;
   }
 
+  /** How many runs wait for what, by workflow version and source line, the most first: at most `limit` rows (default 1,000). */
+  async waiting(options?: WaitingOptions): Promise<WaitingCount[]> {
+    const { workflow, version, limit = 1_000 } = checkKeys<WaitingOptions>(options, ['workflow', 'version', 'limit'], 'options');
+    if (workflow !== undefined) checkName(workflow, 'options.workflow');
+    if (version !== undefined) {
+      checkString(version, 'options.version', 200, 'RHYTHM_OPTION_INVALID');
+      if (workflow === undefined) {
+        const message = 'options.version is given without options.workflow. Name the workflow too.';
+        throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'options.version', message);
+      }
+    }
+    return countWaiting(this.store.reader, checkInteger(limit, 'options.limit', 1, 10_000), workflow, version);
+  }
+
   /** Queues (including those without a worker), workers, and the workflow versions in use. */
   async status(): Promise<SystemStatus> {
     const { reader } = this.store;
-    const [queues, workers, unserved, versions] = await Promise.all([
+    const [queues, workers, unserved, versions, waiting] = await Promise.all([
       readQueues(reader, silentAfter(this.loaded.settings.worker)),
       readWorkers(reader),
       readUnserved(reader),
       versionsInUse(reader),
+      countWaitingKinds(reader),
     ]);
-    return { queues, workers, unserved, versions };
+    return { queues, workers, unserved, versions, waiting };
   }
 
   private announce(executions: readonly NewExecution[], manager?: EntityManager): void {

@@ -1,10 +1,25 @@
 // `list`: its filters, checked, and its pages.
 
-import { type ExecutionFilter, type ExecutionStatus, listExecutions, type Runner } from '../../libs/store/index.js';
+import {
+  type ExecutionFilter,
+  type ExecutionStatus,
+  listExecutions,
+  type Runner,
+  WAITING_KINDS,
+  type WaitingKind,
+} from '../../libs/store/index.js';
 import { checkAnyId, checkChoice, checkInteger, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
 import { parseInstant } from '../duration.js';
 import { InvalidArgumentError } from '../errors.js';
 import { type Execution, toExecution } from './execution.js';
+
+/** What a suspended execution waits for: anything of a kind, or what has this name. */
+export interface WaitsFor {
+  /** `worker`: it was resumed or retried and nothing has run it since. `completion`: a task that was handed over with `completeLater()`. */
+  kind: WaitingKind;
+  /** Of the signal, the task or the child workflow; of a task that was handed over its own. Timers and `worker` have none. */
+  name?: string;
+}
 
 /** What to list; what is left out matches everything. */
 export interface ListOptions {
@@ -17,6 +32,8 @@ export interface ListOptions {
   tag?: string;
   createdAfter?: Date | number | string;
   createdBefore?: Date | number | string;
+  /** Only what is suspended and waits for this. */
+  waitsFor?: WaitsFor;
   /** Executions per page, 1 … 1,000; default 50. */
   limit?: number;
   /** The `next` of the previous page. */
@@ -30,7 +47,8 @@ export interface ListPage {
   next?: string;
 }
 
-const KEYS = ['status', 'type', 'name', 'queue', 'parentId', 'tag', 'createdAfter', 'createdBefore', 'limit', 'cursor'];
+const KEYS = ['status', 'type', 'name', 'queue', 'parentId', 'tag', 'createdAfter', 'createdBefore', 'waitsFor', 'limit', 'cursor'];
+const LONGEST_FLOW_NAME = 512;
 const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused', 'completed', 'failed', 'cancelled'];
 
 /** One page of executions. */
@@ -46,7 +64,7 @@ export async function listPage(db: Runner, options: ListOptions | undefined): Pr
 }
 
 function checkFilter(options: ListOptions): ExecutionFilter {
-  const { status, type, name, queue, parentId, tag, createdAfter, createdBefore, limit, cursor } = options;
+  const { status, type, name, queue, parentId, tag, createdAfter, createdBefore, waitsFor, limit, cursor } = options;
   const filter: ExecutionFilter = {};
   if (status !== undefined) {
     const words: unknown = typeof status === 'string' ? [status] : status;
@@ -67,7 +85,25 @@ function checkFilter(options: ListOptions): ExecutionFilter {
   if (tag !== undefined) filter.tag = checkName(tag, 'options.tag');
   if (createdAfter !== undefined) filter.createdAfter = parseInstant(createdAfter, 'options.createdAfter');
   if (createdBefore !== undefined) filter.createdBefore = parseInstant(createdBefore, 'options.createdBefore');
+  if (waitsFor !== undefined) filter.waitsFor = checkWaitsFor(waitsFor);
   if (limit !== undefined) filter.limit = checkInteger(limit, 'options.limit', 1, 1_000);
   if (cursor !== undefined) filter.cursor = checkString(cursor, 'options.cursor', 10_000, 'RHYTHM_OPTION_INVALID');
   return filter;
+}
+
+const WITHOUT_NAME: readonly WaitingKind[] = ['timer', 'worker'];
+
+function checkWaitsFor(given: WaitsFor): WaitsFor {
+  const { kind, name } = checkKeys<WaitsFor>(given, ['kind', 'name'], 'options.waitsFor');
+  checkChoice(kind, 'options.waitsFor.kind', WAITING_KINDS);
+  if (name === undefined) return { kind };
+  if (WITHOUT_NAME.includes(kind)) {
+    throw new InvalidArgumentError(
+      'RHYTHM_OPTION_INVALID',
+      'options.waitsFor.name',
+      `options.waitsFor.name is given, but what waits for a ${kind} waits for no name. Leave it out.`,
+    );
+  }
+  // Flows may use longer names than the services.
+  return { kind, name: checkString(name, 'options.waitsFor.name', LONGEST_FLOW_NAME, 'RHYTHM_NAME_INVALID') };
 }

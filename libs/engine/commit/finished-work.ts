@@ -64,5 +64,6 @@ function failedTurn(item: HeldItem, error: unknown): TurnCommit {
     // A cancelled run is over; a failed one may be retried.
     state: { action: item.cancelled ? 'drop' : 'leave' },
     remaining: item.cancelled ? null : undefined,
+    hadWaiting: item.status !== 'pending',
   });
 }

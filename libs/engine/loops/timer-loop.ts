@@ -131,6 +131,7 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
     state: { action: status === 'failed' ? 'leave' : 'drop' },
     // A child that counts a group down at this moment does not wake the run: the end of the groups does.
     remaining: status === 'failed' ? undefined : null,
+    hadWaiting: row.status !== 'pending',
   });
   return { workerId, tasks: [], turns: [turn], claims: [] };
 }

@@ -10,6 +10,7 @@ import {
   type Program,
   saveProgram,
   type TurnResult,
+  type WaitingPlace,
 } from '../../flow/index.js';
 import {
   countedHeap,
@@ -56,6 +57,7 @@ class IsolatedRun implements RunningFlow {
   private allow: FlowAllowList = {};
   private handle: IsolatedTurnHandle | undefined;
   private state: string | undefined;
+  private places: WaitingPlace[] = [];
 
   constructor(private readonly run: IsolatedRunState) {}
 
@@ -69,14 +71,19 @@ class IsolatedRun implements RunningFlow {
     return this.state as string;
   }
 
+  waitingPlaces(most: number): WaitingPlace[] {
+    return this.places.slice(0, most);
+  }
+
   setAllowList(allow: FlowAllowList): void {
     this.allow = allow;
   }
 
   private async outcome(): Promise<Exclude<TurnResult, { status: 'yielded' }>> {
     try {
-      const { result, snapshot } = await (this.handle as IsolatedTurnHandle).outcome;
+      const { result, snapshot, places } = await (this.handle as IsolatedTurnHandle).outcome;
       this.state = snapshot;
+      this.places = places;
       return result;
     } catch (error) {
       if (error instanceof IsolationStartError) throw new UnreachableError('A turn of an isolated flow waits', error, { began: false });

@@ -54,6 +54,7 @@ function open(mostBytes = MUCH) {
       },
       snapshot: () => run.snapshot(),
       setAllowList: () => undefined,
+      waitingPlaces: () => [],
       turn: (_: unknown, __: unknown, fuel?: number) => {
         fuels.push(fuel ?? 0);
         const from = now;

@@ -1,6 +1,6 @@
 // Programs of workflows as the engine sees them: found by name, version and fingerprint, started and restored.
 
-import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult } from '../../flow/index.js';
+import type { FlowAllowList, FlowContext, FlowEvent, FlowHost, JsonText, TurnResult, WaitingPlace } from '../../flow/index.js';
 
 /** A run in memory. */
 export interface RunningFlow {
@@ -10,6 +10,8 @@ export interface RunningFlow {
   snapshot(): string;
   /** Bytes that it holds, as the VM counts them: an upper bound. */
   readonly heapBytes: number;
+  /** After `suspended`: what it waits for. */
+  waitingPlaces(most: number): WaitingPlace[];
   /** Holds from the next durable call on. */
   setAllowList(allow: FlowAllowList): void;
   /** Of a run whose turns are run in a process of their own: `turn` returns `yielded`, and this waits for the outcome. */

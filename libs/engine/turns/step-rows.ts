@@ -1,6 +1,15 @@
 // Gives steps in place rows of their own: those that need one midway, and those that this worker does not run to their end.
 
-import { promoteSteps, type Runner, requeueSteps, requeueUnknownSteps, type StepOfRun, stepsStillThere } from '../../store/index.js';
+import {
+  MOST_WAITING_ROWS,
+  promoteSteps,
+  type RunLetGo,
+  type Runner,
+  requeueSteps,
+  requeueUnknownSteps,
+  type StepOfRun,
+  stepsStillThere,
+} from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { factsOf } from '../execution-facts.js';
@@ -161,7 +170,7 @@ export class StepRows {
     const { store, workerId, runtime } = this.parts;
     const fence = runtime.newFence();
     const steps = batch.map(({ item }) => stepOfRun(item));
-    const promoted = await promoteSteps(store.db, workerId, claimId, steps, fence);
+    const promoted = await promoteSteps(store.db, workerId, claimId, steps, fence, this.letGo(batch));
     const runFences = new Map(promoted.map(({ id, runFence }) => [id, runFence]));
     this.held.openClaim(claimId, promoted.length);
     const missing: Waiting[] = [];
@@ -176,6 +185,22 @@ export class StepRows {
     const locked = missing.length > 0 ? await this.lockedOf(missing) : missing;
     this.committer.deleteSpentClaims();
     return locked;
+  }
+
+  // The runs whose last steps here are among these, while they are in memory as they are stored.
+  private letGo(batch: readonly Waiting[]): RunLetGo[] {
+    const promoted = new Set(batch.map(({ item }) => item.step.token));
+    const runs = new Map<string, RunLetGo>();
+    for (const { item } of batch) {
+      const id = item.parentId as string;
+      const run = runs.has(id) ? undefined : this.cache.take(id);
+      if (!run) continue;
+      const { bucket, fence } = run.item;
+      if (!run.pending.some(({ worker, token }) => worker === this.parts.workerId && !promoted.has(token)))
+        runs.set(id, { id, bucket, fence, turn: run.turns, rows: run.flow.waitingPlaces(MOST_WAITING_ROWS) });
+      this.cache.put(run, fence);
+    }
+    return [...runs.values()];
   }
 
   // The others are lost. Nothing is known of any of them while the database does not reply.
@@ -197,6 +222,7 @@ export class StepRows {
     const run = this.cache.take(item.parentId as string, runFence);
     if (run) {
       run.pending = run.pending.filter(({ call }) => call !== step.call);
+      run.hasWaiting = true;
       this.cache.put(run, fence);
     }
     this.steps.remove(item);

@@ -112,6 +112,8 @@ export class TurnBasis {
       state: { action: 'drop' },
       remaining: loaded ? (loaded.remaining ?? undefined) : cached?.grouped ? null : undefined,
       keepNotes: options.maxSteps,
+      // A worker that has read the run does not know who let it go; before its first turn nobody has.
+      hadWaiting: cached ? cached.hasWaiting : item.status !== 'pending',
     });
   }
 
@@ -195,6 +197,7 @@ export class TurnBasis {
       commit: {
         ...commit,
         turn: undefined,
+        hadWaiting: false,
         status: item.status === 'pending' || item.status === 'paused' ? item.status : 'suspended',
         note,
         timers: [{ kind: 'wake', call: 0, delayMs: afterMs }],
@@ -225,6 +228,7 @@ export class TurnBasis {
       signals: left,
       grouped: groups.length > 0,
       cancelled: this.wasCancelled || result.cancelled,
+      hasWaiting: false,
       snapshotRef: snapshotRef ?? null,
       made: turn.made,
       pending: this.pending,

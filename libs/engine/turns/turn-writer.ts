@@ -1,6 +1,6 @@
 // Writes turns; then the run stays in memory, and a snapshot outside the database that is no longer needed is removed.
 
-import type { TaskCommit } from '../../store/index.js';
+import { MOST_WAITING_ROWS, type TaskCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { CommitResult } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
@@ -34,6 +34,7 @@ export class TurnWriter {
   async write(items: readonly HeldItem[], outcome: TurnOutcome, task?: TaskCommit): Promise<WrittenTurn> {
     const { commit, run, notes, snapshot, steps } = outcome;
     const chosen = this.steps.choose(outcome);
+    this.letGo(outcome);
     const result = await this.committer.submit({ items, task, turn: commit, run, notes, snapshot, steps, chosen });
     const written = isWritten(result);
     // Only if the commit is certain; otherwise the stored snapshot is what counts.
@@ -47,6 +48,13 @@ export class TurnWriter {
     if (chosen) this.steps.started(commit.id, chosen);
     if (steps) for (const step of steps) this.stepRows.end(step);
     return { written, toRun: chosen ? [...chosen.items, ...result.claimedAtOnce] : result.claimedAtOnce };
+  }
+
+  // A run none of whose steps runs here in place: nobody knows when this worker sees it again.
+  private letGo({ commit, keep }: TurnOutcome): void {
+    if (!keep || keep.pending.some(({ worker }) => worker === this.parts.workerId)) return;
+    commit.waiting = keep.flow.waitingPlaces(MOST_WAITING_ROWS);
+    keep.hasWaiting = true;
   }
 
   private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {

@@ -20,6 +20,8 @@ export interface CachedRun {
   /** The run has resume groups in the database. */
   grouped: boolean;
   cancelled: boolean;
+  /** It may have rows of what it waits for. */
+  hasWaiting: boolean;
   snapshotRef: string | null;
   /** The calls that it waits for, as they were made, while states are kept. */
   made: MadeCalls | undefined;

@@ -19,6 +19,7 @@ import { addTimers, addWithdrawals } from './timers.js';
 import type { TurnCommit } from './turn-commit.js';
 import { addTurns } from './turn-rows.js';
 import { nothingUnread } from './unread-turns.js';
+import { addWaiting } from './waiting.js';
 
 /** A group of finished work. */
 export interface WorkCommit {
@@ -95,6 +96,7 @@ async function write(
     addGroups(commit, fence, turns);
     addNotes(commit, turns);
     addKeptStates(commit, turns);
+    addWaiting(commit, turns);
     addOldSteps(commit, turns);
   }
   addParents(

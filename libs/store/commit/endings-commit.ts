@@ -2,6 +2,7 @@
 
 import { CLOCK } from '../clock.js';
 import { ENDED, ENDED_FOR_GOOD, isEnded } from '../ended.js';
+import { deleteWaiting } from '../waiting-rows.js';
 import { wake } from '../work-queue.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TaskCommit } from './task-commit.js';
@@ -94,6 +95,8 @@ export function addMarks(commit: CommitBuilder, tasks: readonly TaskCommit[], tu
       ), no_tokens AS (
         DELETE FROM rhythm.completion_tokens k USING ended t
         WHERE t.status IN ${ENDED} AND k.execution_id = t.id AND k.bucket = t.bucket
+      ), no_waiting AS (
+        ${deleteWaiting('ended d')} AND d.status IN ${ENDED}
       ), no_marks AS (
         DELETE FROM rhythm.marked_executions m USING ended t
         WHERE t.status = 'completed' AND m.execution_id = t.id AND m.bucket = t.bucket

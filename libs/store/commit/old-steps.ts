@@ -1,15 +1,15 @@
 // Steps beyond those that a run keeps, as a part of a commit: deleted with everything that belongs to them.
 
 import { ENDED } from '../ended.js';
-import { OWNED_TABLES, type OwnedTable } from '../owned-rows.js';
+import type { OwnedTable } from '../owned-rows.js';
 import { isBelow } from '../relatives.js';
 import type { CommitBuilder } from './commit-builder.js';
 import type { TurnCommit } from './turn-commit.js';
 import { each, owner } from './turn-items.js';
 
 // Which of the deleted steps may have rows in a table. The end of a task deletes its schedule, its inbox and its tokens, and the
-// end of a workflow its state, so for most steps there is nothing to look for.
-const MAY_HAVE: Record<OwnedTable, string> = {
+// end of a workflow its state, so for most steps there is nothing to look for. What has ended waits for nothing.
+const MAY_HAVE: Record<Exclude<OwnedTable, 'waiting'>, string> = {
   steps: `type = 'workflow'`,
   snapshots: `type = 'workflow'`,
   inbox: `type = 'workflow' AND status <> 'completed'`,
@@ -45,9 +45,11 @@ export function addOldSteps(commit: CommitBuilder, turns: readonly TurnCommit[])
       RETURNING e.id, e.bucket, e.type, e.status, e.attempts
     ), old AS MATERIALIZED (
       SELECT * FROM old_executions UNION ALL SELECT * FROM old_executions_below
-    ), ${OWNED_TABLES.map(
-      (table) =>
-        `old_${table} AS (DELETE FROM rhythm.${table} WHERE execution_id = ANY(ARRAY(SELECT id FROM old WHERE ${MAY_HAVE[table]})))`,
-    ).join(', ')}`,
+    ), ${(Object.keys(MAY_HAVE) as (keyof typeof MAY_HAVE)[])
+      .map(
+        (table) =>
+          `old_${table} AS (DELETE FROM rhythm.${table} WHERE execution_id = ANY(ARRAY(SELECT id FROM old WHERE ${MAY_HAVE[table]})))`,
+      )
+      .join(', ')}`,
   );
 }

@@ -3,6 +3,7 @@
 import { CLOCK, inMs } from '../clock.js';
 import { ENDED, isEnded } from '../ended.js';
 import { jsonColumns, readable } from '../json-columns.js';
+import { insertWaitingOne } from '../waiting-rows.js';
 import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
 import { addLosers } from './fence-losers.js';
 
@@ -140,6 +141,8 @@ function addHandOvers(commit: CommitBuilder, fence: number, tasks: readonly Task
     (unnest, next) => `handed AS (
       UPDATE rhythm.completion_tokens t SET fence = ${next} FROM ${unnest} AS d(n, id, bucket, fence)
       WHERE t.execution_id = d.id AND t.bucket = d.bucket AND t.fence = d.fence AND ${commit.won('lost_tasks', 'd.n')}
+    ), handed_waiting AS (
+      ${insertWaitingOne('completion', `${unnest} AS d(n, id, bucket, fence) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket WHERE ${commit.won('lost_tasks', 'd.n')}`)}
     )`,
     [['bigint', fence]],
   );

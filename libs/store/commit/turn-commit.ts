@@ -2,6 +2,7 @@
 
 import type { NewExecution } from '../new-execution.js';
 import type { PendingStep } from '../pending-steps.js';
+import type { WaitingRow } from '../waiting-rows.js';
 import type { KeptState } from './kept-states.js';
 import type { ParentCall } from './task-commit.js';
 
@@ -97,6 +98,10 @@ export interface TurnCommit {
    * (sequence numbers). Signals matter only to a run that takes any.
    */
   unread?: { takesSignals: boolean; signals: readonly number[] };
+  /** The run may have rows of what it waited for. */
+  hadWaiting?: boolean;
+  /** What it waits for now that it is let go; absent for a run that goes on or ends. */
+  waiting?: readonly WaitingRow[];
 }
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -140,5 +145,7 @@ export function turnCommit(
     again: given.again,
     needs: given.needs,
     unread: given.unread,
+    hadWaiting: given.hadWaiting,
+    waiting: given.waiting,
   };
 }

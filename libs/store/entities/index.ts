@@ -12,6 +12,7 @@ import { ScheduledQueueEntity } from './scheduled-queue.js';
 import { SchemaInfoEntity } from './schema-info.js';
 import { SignalEntity } from './signal.js';
 import { StepEntity } from './step.js';
+import { WaitingEntity } from './waiting.js';
 import { WorkQueueEntity } from './work-queue.js';
 import { WorkerHeartbeatEntity } from './worker-heartbeat.js';
 import { WorkflowDefinitionEntity } from './workflow-definition.js';
@@ -26,6 +27,7 @@ export const entities = [
   ScheduledQueueEntity,
   InboxEntity,
   SignalEntity,
+  WaitingEntity,
   ClaimEntity,
   ResumeGroupEntity,
   WorkflowDefinitionEntity,

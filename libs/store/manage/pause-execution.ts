@@ -6,7 +6,10 @@ import { ACTIVE } from '../ended.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
 import { pauseSteps } from '../run/take-steps.js';
+import { deleteWaiting, insertWaitingOne } from '../waiting-rows.js';
 import { enqueue } from '../work-queue.js';
+
+const E_OF_R = 'JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket';
 
 // The rows are locked first, so that the status and fence read from them are the newest: a task may be handed over at this moment.
 const locked = (condition: string) => `locked AS MATERIALIZED (
@@ -32,11 +35,20 @@ const PAUSE = sql(
     ON CONFLICT (execution_id, bucket) DO UPDATE SET status = 'paused', marked_at = ${CLOCK}
   ), noted AS (
     INSERT INTO rhythm.history (execution_id, bucket, seq, kind) SELECT id, bucket, nextval('rhythm.event_seq'), 'paused' FROM paused
+  ), waited AS (
+    ${deleteWaiting('paused d')}
   )
   SELECT id FROM paused`,
 );
 
-// What is due at a later time keeps that time; everything else is queued now. A paused task whose token is valid was handed
+// The pause may have waited for the commit that let the run go, whose rows its snapshot does not have.
+const FORGET = sql(
+  'forget_waiting_of_paused',
+  `${deleteWaiting('unnest($1::text[], $2::smallint[]) AS d(id, bucket)')} AND EXISTS (
+    SELECT FROM rhythm.executions e WHERE e.id = d.id AND e.bucket = d.bucket AND e.status = 'paused' FOR NO KEY UPDATE)`,
+);
+
+// What a paused run waits for is written again by its next turn. What is due at a later time keeps that time; everything else is queued now. A paused task whose token is valid was handed
 // over: it waits for its completion from outside again.
 const RESUME = sql(
   'resume_executions',
@@ -47,7 +59,7 @@ const RESUME = sql(
     UPDATE rhythm.executions e SET
       status = CASE WHEN b.handed OR (e.type = 'workflow' AND e.started_at IS NOT NULL) THEN 'suspended' ELSE 'pending' END, fence = $3
     FROM before b WHERE e.id = b.id AND e.bucket = b.bucket
-    RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence, b.fence AS old_fence, b.handed
+    RETURNING e.id, e.bucket, e.type, e.status, e.turns, e.queue, e.priority, e.fence, b.fence AS old_fence, b.handed
   ), ${tokens('resumed')}, kept AS (
     UPDATE rhythm.scheduled_queue s SET fence = CASE WHEN r.type = 'task' THEN r.fence END FROM resumed r
     WHERE s.execution_id = r.id AND s.bucket = r.bucket AND s.kind = 'run' AND s.call = 0
@@ -58,6 +70,10 @@ const RESUME = sql(
     DELETE FROM rhythm.marked_executions m USING resumed r WHERE m.execution_id = r.id AND m.bucket = r.bucket
   ), noted AS (
     INSERT INTO rhythm.history (execution_id, bucket, seq, kind) SELECT id, bucket, nextval('rhythm.event_seq'), 'resumed' FROM resumed
+  ), waiting_for_worker AS (
+    ${insertWaitingOne('worker', `resumed r ${E_OF_R} WHERE r.status = 'suspended' AND NOT r.handed`, 'r.turns')}
+  ), waiting_for_completion AS (
+    ${insertWaitingOne('completion', `resumed r ${E_OF_R} WHERE r.status = 'suspended' AND r.handed`, 'r.turns')}
   )
   SELECT id FROM resumed`,
 );
@@ -67,6 +83,7 @@ export async function pauseExecutions(db: Runner, ids: readonly string[]): Promi
   // A step in place has no row that could be paused: it gets one that is.
   const steps = await pauseSteps(db, ids);
   const rows = await db.rows<{ id: string }>(PAUSE, [ids, ids.map(bucketOf), newFence()]);
+  if (rows.length > 0) await db.rows(FORGET, [rows.map(({ id }) => id), rows.map(({ id }) => bucketOf(id))]);
   return [...rows.map(({ id }) => id), ...steps];
 }
 

@@ -6,6 +6,7 @@ import { RetryRefusedError } from '../errors.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
 import { isChildWithOwnId } from '../relatives.js';
+import { insertWaitingOne } from '../waiting-rows.js';
 import { enqueue } from '../work-queue.js';
 
 // The failing turn left its snapshot and its events in place, so queueing the run again is all a workflow needs.
@@ -28,7 +29,7 @@ const RETRY = sql(
       fence = $3, attempts = 0, crashes = 0, error = NULL, note = NULL, finished_at = NULL, cancelled_at = NULL,
       parent_call = CASE WHEN EXISTS (SELECT 1 FROM unread_failures) THEN e.parent_call END
     WHERE e.id = $1 AND e.bucket = $2 AND e.status = 'failed' AND (e.type = 'task' OR e.note IS NULL)
-    RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence
+    RETURNING e.id, e.bucket, e.type, e.queue, e.priority, e.fence, e.turns
   ), failed_children AS (
     SELECT c.id FROM failed f JOIN rhythm.inbox i ON i.execution_id = f.id AND i.bucket = f.bucket, LATERAL (
       SELECT c.id FROM rhythm.executions c WHERE c.id = f.id || ':' || i.call AND c.bucket = f.bucket AND c.status = 'failed'
@@ -49,6 +50,8 @@ const RETRY = sql(
     SELECT id, bucket, nextval('rhythm.event_seq'), ${CLOCK}, 'retried', NULL, NULL FROM failed
   ), queued AS (
     ${enqueue('failed')}
+  ), waiting_for_worker AS (
+    ${insertWaitingOne('worker', `failed f JOIN rhythm.executions e ON e.id = f.id AND e.bucket = f.bucket WHERE f.type = 'workflow'`, 'f.turns')}
   )
   SELECT coalesce((SELECT array_agg(DISTINCT b.id) FROM failed_children b), '{}') AS children FROM failed f`,
 );

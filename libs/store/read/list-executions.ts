@@ -2,10 +2,14 @@
 
 import { exactText } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
+import { ACTIVE } from '../ended.js';
+import { NO_FENCE } from '../fence.js';
 import { bucketOf } from '../ids.js';
 import { isBelow, isChildWithOwnId } from '../relatives.js';
+import { waitName } from '../waiting-rows.js';
 import { endedStepRows, ownRows, pendingStepRows, RUNS_WITH_STEPS, rowsNamed } from './execution-rows.js';
 import { type ExecutionRecord, type ExecutionStatus, HELD, RECORD, STATUS, WITH_HOLDER, WITH_HOLDER_OF_PAGE } from './read-execution.js';
+import { allSuspended, isWaitingFor, type WaitingFilter, waitingFor } from './waiting-source.js';
 
 /** What to list; absent means any. */
 export interface ExecutionFilter {
@@ -18,6 +22,7 @@ export interface ExecutionFilter {
   tag?: string;
   createdAfter?: Date;
   createdBefore?: Date;
+  waitsFor?: WaitingFilter;
   limit?: number;
   /** The `next` of the page before. */
   cursor?: string;
@@ -37,8 +42,12 @@ const SOURCES: Partial<Record<ExecutionStatus, string>> = {
   paused: `SELECT execution_id AS id, bucket FROM rhythm.marked_executions WHERE status = 'paused'`,
   running: `SELECT id, bucket FROM (${HELD}) held`,
   pending: `SELECT execution_id AS id, bucket FROM rhythm.work_queue UNION SELECT execution_id, bucket FROM rhythm.scheduled_queue WHERE kind = 'run'`,
-  suspended: `SELECT id, bucket FROM rhythm.executions WHERE status = 'suspended'`,
+  suspended: allSuspended('')
+    .map(({ from, where }) => `SELECT w.execution_id AS id, w.bucket FROM ${from} WHERE ${where}`)
+    .join(' UNION ALL '),
 };
+
+const STATUS_IF_HELD = `CASE WHEN e.status IN ${ACTIVE} AND (e.id, e.fence) IN (SELECT id, fence FROM held) THEN 'running' ELSE e.status END`;
 
 /**
  * One page of executions. Steps that run or ended in place are listed with their parent, and those that run among what is running.
@@ -49,9 +58,9 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
     filter.status === undefined ? [] : typeof filter.status === 'string' ? [filter.status] : [...filter.status];
   const values: unknown[] = [];
   const conditions: string[] = [];
+  const add = (value: unknown) => `$${values.push(value)}`;
   const where = (condition: (parameter: string) => string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
+    conditions.push(condition(add(value)));
   };
 
   if (filter.type) where((p) => `e.type = ${p}`, filter.type);
@@ -61,15 +70,21 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   if (filter.createdAfter) where((p) => `e.created_at >= ${p}`, filter.createdAfter);
   if (filter.createdBefore) where((p) => `e.created_at < ${p}`, filter.createdBefore);
   if (filter.parentId === null) conditions.push('e.parent_id IS NULL');
+  const { parentId, waitsFor } = filter;
+  const isOfParent = typeof parentId === 'string';
+  if (isOfParent && waitsFor) conditions.push(isWaitingFor(waitsFor, add));
   if (filter.cursor) {
     const [time, id] = decodeCursor(filter.cursor);
     values.push(time, id);
     conditions.push(`(e.created_at, e.id) < ($${values.length - 1}::timestamptz, $${values.length})`);
   }
+  if (!isOfParent && (waitsFor || (statuses.length === 1 && statuses[0] === 'suspended'))) {
+    return listWaiting(db, { ...filter, limit }, statuses, values, conditions);
+  }
   if (statuses.length > 0) {
     where((p) => `${STATUS} = ANY(${p})`, statuses);
   }
-  const from = typeof filter.parentId === 'string' ? childrenOf(filter.parentId, values) : rowsIn(statuses);
+  const from = isOfParent ? childrenOf(parentId, values) : rowsIn(statuses);
   values.push(limit + 1);
   const columns = `${RECORD}, ${exactText('e.created_at')} AS cursor_time`;
   const filtered = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
@@ -81,13 +96,56 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
       : `WITH page AS MATERIALIZED (SELECT e.* FROM ${from} ${filtered} ${order} LIMIT $${values.length})
         SELECT ${columns} FROM page e ${WITH_HOLDER_OF_PAGE} ${order}`;
 
-  const rows = await db.rows<ExecutionRecord & { cursor_time: string }>(sql('list_executions', text), values);
+  return pageOf(await db.rows<ListedRow>(sql('list_executions', text), values), limit);
+}
+
+type ListedRow = ExecutionRecord & { cursor_time: string };
+
+function pageOf(rows: readonly ListedRow[], limit: number): ExecutionPage {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
     items: page.map(({ cursor_time: _, ...record }) => record),
     ...(rows.length > limit && last ? { next: encodeCursor(last.cursor_time, last.id) } : {}),
   };
+}
+
+// The holders are looked up in a hash table, and each execution by its key, in the order of its source: a page of a million reads as many
+// rows as a page of a hundred. Each source has all filters and the limit; as one union it would be read whole and sorted.
+async function listWaiting(
+  db: Runner,
+  filter: ExecutionFilter & { limit: number },
+  statuses: readonly ExecutionStatus[],
+  values: unknown[],
+  conditions: readonly string[],
+): Promise<ExecutionPage> {
+  const add = (value: unknown) => `$${values.push(value)}`;
+  const ranges: string[] = [];
+  if (filter.name) ranges.push(`w.workflow = ${add(waitName(filter.name))}`);
+  if (filter.createdAfter) ranges.push(`w.created_at >= ${add(filter.createdAfter)}`);
+  if (filter.createdBefore) ranges.push(`w.created_at < ${add(filter.createdBefore)}`);
+  if (filter.cursor) {
+    const [time, id] = decodeCursor(filter.cursor);
+    ranges.push(`(w.created_at, w.execution_id) < (${add(time)}::timestamptz, ${add(id)})`);
+  }
+  const range = ranges.map((each) => ` AND ${each}`).join('');
+  const sources = filter.waitsFor ? [waitingFor(filter.waitsFor, range, add)] : allSuspended(range);
+  const filters = statuses.length === 0 ? conditions : [...conditions, `${STATUS_IF_HELD} = ANY(${add(statuses)})`];
+  const most = add(filter.limit + 1);
+  const pages = sources.map(
+    ({
+      from,
+      where,
+    }) => `(SELECT e.* FROM ${from}, LATERAL (SELECT * FROM rhythm.executions x WHERE x.id = w.execution_id AND x.bucket = w.bucket OFFSET 0) e
+      WHERE ${[where, ...filters].join(' AND ')} ORDER BY w.created_at DESC, w.execution_id DESC LIMIT ${most})`,
+  );
+  const text = `WITH held AS MATERIALIZED (
+      SELECT i.id, i.fence FROM rhythm.claims c, unnest(c.ids, c.fences) AS i(id, fence) WHERE i.fence <> ${NO_FENCE}
+    ), page AS MATERIALIZED (
+      SELECT * FROM (${pages.join(' UNION ALL ')}) e ORDER BY e.created_at DESC, e.id DESC LIMIT ${most}
+    )
+    SELECT ${RECORD}, ${exactText('e.created_at')} AS cursor_time FROM page e ${WITH_HOLDER_OF_PAGE} ORDER BY e.created_at DESC, e.id DESC`;
+  return pageOf(await db.rows<ListedRow>(sql('list_waiting', text), values), filter.limit);
 }
 
 // What may be in these statuses: from the sources of each, or else everything.

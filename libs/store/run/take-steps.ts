@@ -5,6 +5,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { NO_FENCE, newFence } from '../fence.js';
 import { idColumns, mayBeStep } from '../ids.js';
 import { namesWorker, stepField, takeSteps } from '../pending-steps.js';
+import { insertWaiting, type RowsOfExecution, WAITING_COLUMNS, waitingColumns } from '../waiting-rows.js';
 import { enqueue, wake } from '../work-queue.js';
 import type { GivenBack } from './give-back.js';
 
@@ -13,6 +14,12 @@ export interface StepOfRun {
   runId: string;
   bucket: number;
   token: number;
+}
+
+/** A run that is let go with its last step, at the fence at which its worker has it in memory. */
+export interface RunLetGo extends RowsOfExecution {
+  bucket: number;
+  fence: number;
 }
 
 /** A step that got a row. */
@@ -27,10 +34,19 @@ const GIVEN_RUNS = 'SELECT DISTINCT u.id, u.bucket FROM unnest($1::text[], $2::s
 // A token is random among the steps of one run only.
 const GIVEN_TOKENS = `(l.id, ${TOKEN}) IN (SELECT u.id, u.token FROM unnest($1::text[], $3::bigint[]) AS u(id, token))`;
 
+// At the fence at which its worker has it in memory, a run waits for what that worker says.
+const RUNS_LET_GO = `unnest($7::text[], $8::smallint[], $9::bigint[], $10::integer[], $11::smallint[], $12::boolean[], $13::text[], $14::text[], $15::integer[], $16::text[], $17::integer[])
+      AS d(id, bucket, fence, ${WAITING_COLUMNS})`;
+
+const NOW_WAITING = `${insertWaiting(`${RUNS_LET_GO} JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`)}
+    WHERE (d.id, d.fence) IN (SELECT l.id, l.fence FROM listed l WHERE l.status = 'suspended' GROUP BY l.id, l.fence
+        HAVING bool_or(l.taken) AND bool_and(l.taken OR ${stepField('l.step', 'worker')} <> $5))
+    ON CONFLICT DO NOTHING RETURNING execution_id`;
+
 // A run that somebody keeps locked must not hold up the steps of the others.
 const PROMOTE = sql(
   'promote_steps',
-  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4', skipLocked: true })}, held AS (
+  `WITH ${takeSteps(GIVEN_RUNS, GIVEN_TOKENS, { fence: '$4', skipLocked: true, waiting: NOW_WAITING })}, held AS (
     INSERT INTO rhythm.claims (worker_id, claim_id, ids, buckets, fences)
     SELECT $5, $6, array_agg(id), array_agg(bucket), array_agg(fence) FROM given HAVING count(*) > 0
   )
@@ -112,7 +128,8 @@ const RECOVERED_AT_ONCE = 500;
 
 /**
  * Gives steps rows that are claimed by their worker. Those that are not returned were taken before, and their results are to be
- * dropped, unless they are still there (`stepsStillThere`): somebody keeps the row of their run locked.
+ * dropped, unless they are still there (`stepsStillThere`): somebody keeps the row of their run locked. `letGo` is
+ * what runs wait for whose last steps these are.
  */
 export async function promoteSteps(
   db: Runner,
@@ -120,8 +137,20 @@ export async function promoteSteps(
   claimId: string,
   steps: readonly StepOfRun[],
   fence = newFence(),
+  letGo: readonly RunLetGo[] = [],
 ): Promise<PromotedStep[]> {
-  return db.rows(PROMOTE, [...columns(steps), fence, workerId, claimId]);
+  const waiting = waitingColumns(letGo);
+  const runs = waiting.owners.map((n) => letGo[n]);
+  return db.rows(PROMOTE, [
+    ...columns(steps),
+    fence,
+    workerId,
+    claimId,
+    runs.map(({ id }) => id),
+    runs.map(({ bucket }) => bucket),
+    runs.map((run) => run.fence),
+    ...waiting.columns.map(([, values]) => values),
+  ]);
 }
 
 /** Those that nobody has taken. */

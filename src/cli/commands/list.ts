@@ -25,7 +25,7 @@ export const listCommand: CliCommand = (program, context) => {
     .addHelpText('after', '\nJSON data: { items: [execution], next? }')
     .addHelpText(
       'after',
-      '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones. Completed steps of a workflow are listed with --parent.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail --status failed\n  rhythm list --parent o-1 --json',
+      '\nWithout --all or --parent, only executions without a parent are listed; the filters of cancel, pause, resume and retry find the same ones. Completed steps of a workflow are listed with --parent.\n\nExamples:\n  rhythm list --status failed --since 1h\n  rhythm list --name order --status running,suspended --watch\n  rhythm list --all --name send-mail --status failed\n  rhythm list --parent o-1 --json\n  rhythm list --waits-for signal:paid --name order',
     )
     .action(
       context.action((flags: ListFlags) => {

@@ -1,6 +1,6 @@
 // `rhythm status`: shows the whole system: schema, counts, queues, workers and the workflow versions in use.
 
-import { countStatuses, SCHEMA_VERSION, schemaVersion } from '../../../libs/store/index.js';
+import { countStatuses, SCHEMA_VERSION, schemaVersion, WAITING_KINDS } from '../../../libs/store/index.js';
 import type { SystemStatus } from '../../execution/execution.service.js';
 import type { CliCommand, CliContext } from '../command.js';
 import { readTime, STATUSES } from '../filters.js';
@@ -22,7 +22,7 @@ export const statusCommand: CliCommand = (program, context) => {
     .description('Show the schema version, executions by status, queues, workers, and workflow versions in use.')
     .option('--since <time>', 'count executions created in the last 24h, 7d, …, or after a date', '24h')
     .option(...WATCH)
-    .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, unserved, versions }')
+    .addHelpText('after', '\nJSON data: { schema: { name, version, needed }, since, counts, queues, workers, unserved, versions, waiting }')
     .addHelpText('after', '\nExamples:\n  rhythm status\n  rhythm status --since 7d\n  rhythm status --watch 5s')
     .action(
       context.action((flags: { since: string; watch?: string | boolean }) =>
@@ -47,7 +47,7 @@ async function read({ executions, store }: CliServices, since: Date): Promise<St
   return { schema: { name: store.schema, version, needed: SCHEMA_VERSION }, since, counts, ...system };
 }
 
-function print({ schema, counts, queues, workers, unserved, versions }: Status, since: string, context: CliContext): void {
+function print({ schema, counts, queues, workers, unserved, versions, waiting }: Status, since: string, context: CliContext): void {
   const { terminal } = context;
   const table = <Row>(title: string, rows: readonly Row[], columns: Column<Row>[], none: string) =>
     context.print('', terminal.colours.bold(title), rows.length > 0 ? renderTable(rows, columns, terminal) : none);
@@ -62,6 +62,8 @@ function print({ schema, counts, queues, workers, unserved, versions }: Status, 
     ],
     'none',
   );
+  const waits = WAITING_KINDS.flatMap((kind) => (waiting[kind] ? [`${waiting[kind].toLocaleString('en-US')} ${kind}`] : []));
+  context.print(`suspended: ${waits.join(', ') || 'none'}`);
   table(
     'Queues',
     queues,
