@@ -4,6 +4,7 @@ import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { SnapshotStore } from '../libs/engine/index.js';
 import type { SettingOptions } from './config/schema.js';
+import type { QueueOptions } from './execution/queue-depths.js';
 import type { FlowSource } from './flows/flow-source.js';
 
 /**
@@ -20,6 +21,8 @@ export interface RhythmModuleOptions extends SettingOptions {
    * Default: the one `@nestjs/typeorm` provides, if there is one.
    */
   dataSource?: DataSource | InjectionToken;
+  /** Limits of queues, for starts of this process: `{ mail: { maxDepth: 10_000 } }`. */
+  queues?: Readonly<Record<string, QueueOptions>>;
   /** Where states over a threshold are stored, if not in their row (see `FileSnapshotStore`). */
   snapshotStore?: SnapshotStore;
   /** A configuration file that must exist, instead of the usual search. */
@@ -27,7 +30,7 @@ export interface RhythmModuleOptions extends SettingOptions {
 }
 
 /** Keys of the options that are not settings. */
-export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'dataSource', 'snapshotStore', 'configPath'] as const;
+export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'queues', 'dataSource', 'snapshotStore', 'configPath'] as const;
 
 /** What `forRoot` and `forRootAsync` take besides the options. */
 export interface RhythmModuleExtras {
