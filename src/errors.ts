@@ -58,6 +58,22 @@ export class ExecutionConflictError extends RhythmError {
   }
 }
 
+/** The queue has as many waiting executions as it may have (`queues`). Nothing was started. */
+export class QueueFullError extends RhythmError {
+  constructor(
+    readonly queue: string,
+    readonly maxDepth: number,
+    wanted: number,
+  ) {
+    super(
+      'RHYTHM_QUEUE_FULL',
+      wanted > maxDepth
+        ? `Queue "${queue}" may have ${maxDepth} waiting executions (queues.${queue}.maxDepth), and ${wanted} were to be started at once. Nothing was started. Start fewer at a time, or raise the limit.`
+        : `Queue "${queue}" is full: ${maxDepth} executions may wait in it (queues.${queue}.maxDepth). Nothing was started. Try again later, or add workers.`,
+    );
+  }
+}
+
 /** Executions with the id were started and removed several times during this start. Nothing was started. */
 export class StartContendedError extends RhythmError {
   constructor(readonly executionId: string) {

@@ -30,6 +30,7 @@ export {
   ExecutionStateError,
   InvalidArgumentError,
   NonRetryableError,
+  QueueFullError,
   ResultExpiredError,
   ResultTimeoutError,
   RhythmError,
@@ -55,6 +56,7 @@ export {
 export type { InspectedBranch, InspectedFrame, Inspection } from './execution/inspect-run.js';
 export type { KeptSnapshot, KeptSnapshotCall } from './execution/kept-snapshots.js';
 export type { ListOptions, ListPage, WaitsFor } from './execution/list-page.js';
+export type { QueueOptions } from './execution/queue-depths.js';
 export type { ConflictPolicy, StartOptions, StartRetryOptions } from './execution/start-options.js';
 export { DefinitionService, type WorkflowVersion } from './flows/definition.service.js';
 export type { FlowSource, FlowSourceOptions } from './flows/flow-source.js';

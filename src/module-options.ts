@@ -4,6 +4,7 @@ import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { SnapshotStore } from '../libs/engine/index.js';
 import type { SettingOptions } from './config/schema.js';
+import type { QueueOptions } from './execution/queue-depths.js';
 import type { FlowSource } from './flows/flow-source.js';
 import type { GlobalEnhancers } from './tasks/task-enhancers.js';
 
@@ -26,6 +27,8 @@ export interface RhythmModuleOptions extends SettingOptions {
    * usually written for HTTP requests. Those of classes and methods always apply.
    */
   globalEnhancers?: GlobalEnhancers;
+  /** Limits of queues, for starts of this process: `{ mail: { maxDepth: 10_000 } }`. */
+  queues?: Readonly<Record<string, QueueOptions>>;
   /** Where states over a threshold are stored, if not in their row (see `FileSnapshotStore`). */
   snapshotStore?: SnapshotStore;
   /** A configuration file that must exist, instead of the usual search. */
@@ -38,7 +41,15 @@ export function externalTasksOf({ externalTasks = [] }: Pick<RhythmModuleOptions
 }
 
 /** Keys of the options that are not settings. */
-export const CODE_OPTION_KEYS = ['flows', 'externalTasks', 'dataSource', 'globalEnhancers', 'snapshotStore', 'configPath'] as const;
+export const CODE_OPTION_KEYS = [
+  'flows',
+  'externalTasks',
+  'queues',
+  'dataSource',
+  'globalEnhancers',
+  'snapshotStore',
+  'configPath',
+] as const;
 
 /** What `forRoot` and `forRootAsync` take besides the options. */
 export interface RhythmModuleExtras {

@@ -77,6 +77,7 @@ export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredFailureHandler, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
+export { readQueueDepth } from './read/queue-depth.js';
 export {
   type ExecutionRecord,
   type ExecutionStatus,

@@ -1,7 +1,7 @@
 // Checks the arguments of `forRoot`, `forRootAsync` and `forFeature`, and that each feature belongs to a Rhythm module.
 
 import type { DiscoveryService } from '@nestjs/core';
-import { asConfiguration, checkBoolean, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
+import { asConfiguration, checkBoolean, checkInteger, checkKeys, checkName, checkString, describeValue } from '../check-argument.js';
 import { SCHEMA } from '../config/schema.js';
 import { ConfigurationError } from '../errors.js';
 import { CODE_OPTION_KEYS, RHYTHM_FEATURE, RHYTHM_NAME, type RhythmFeatureOptions, type RhythmModuleOptions } from '../module-options.js';
@@ -57,7 +57,7 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
       : `${didYouMean(key, [...known, ...EXTRAS])} Options: ${[...known, ...EXTRAS].join(', ')}.`;
     throw new ConfigurationError(`Unknown setting "${key}" in options.${advice}`, 'RHYTHM_UNKNOWN_SETTING');
   }
-  const { flows, externalTasks, globalEnhancers, snapshotStore, configPath } = options;
+  const { flows, externalTasks, queues, globalEnhancers, snapshotStore, configPath } = options;
   asConfiguration(() => {
     if (globalEnhancers !== undefined) {
       checkKeys(globalEnhancers, ENHANCERS, 'globalEnhancers');
@@ -70,10 +70,23 @@ export function checkModuleOptions(options: RhythmModuleOptions): void {
         checkName(name, `externalTasks[${index}]`);
       });
     }
+    if (queues !== undefined) checkQueues(queues);
     if (configPath !== undefined) checkString(configPath, 'configPath', 4_096, 'RHYTHM_OPTION_INVALID');
   });
   if (snapshotStore !== undefined && !isSnapshotStore(snapshotStore)) {
     throw invalid('snapshotStore is not a SnapshotStore: it needs thresholdBytes (a number), put, get and remove.');
+  }
+}
+
+const MOST_DEPTH = 10_000_000;
+
+function checkQueues(queues: unknown): void {
+  if (typeof queues !== 'object' || queues === null || Array.isArray(queues))
+    throw invalid(`queues is ${describeValue(queues)}, not an object such as { mail: { maxDepth: 10000 } }.`);
+  for (const [name, options] of Object.entries(queues)) {
+    checkName(name, 'The name of a queue in queues');
+    const { maxDepth } = checkKeys<{ maxDepth?: unknown }>(options, ['maxDepth'], `queues.${name}`);
+    if (maxDepth !== undefined) checkInteger(maxDepth, `queues.${name}.maxDepth`, 1, MOST_DEPTH);
   }
 }
 

@@ -47,6 +47,7 @@ function samples({ path, setting }: NamedSetting): unknown[] {
   const { kind } = setting;
   const base = setting.default;
   if (path === 'role') return ['api', 'worker', 'api', 'worker'];
+  if (path === 'log.failures') return ['final', 'none', 'all', 'final'];
   if (kind === 'boolean') return [!base, base, !base, base];
   if (kind.startsWith('integer')) return [1, 2, 3, 4].map((n) => (base as number) + n);
   if (path === 'worker.heartbeatInterval') return ['1s', '2s', '3s', '4s'];

@@ -56,6 +56,7 @@ import { type Execution, type ExecutionTree, toExecution, toTree } from './execu
 import { type Inspection, inspectRun } from './inspect-run.js';
 import { type KeptSnapshot, keptSnapshots } from './kept-snapshots.js';
 import { type ListOptions, type ListPage, listPage } from './list-page.js';
+import { QueueDepths } from './queue-depths.js';
 import { Replacements, stillBusy } from './replacements.js';
 import { ResultWaiter } from './result-waiter.js';
 import { StartBatcher, sortedForLocking } from './start-batcher.js';
@@ -137,6 +138,7 @@ export class ExecutionService implements OnModuleDestroy {
   private readonly withGivenId: StartBatcher;
   private readonly waiter: ResultWaiter;
   private readonly replacements: Replacements;
+  private readonly depths: QueueDepths;
 
   constructor(
     database: DatabaseHost,
@@ -149,6 +151,7 @@ export class ExecutionService implements OnModuleDestroy {
     this.withNewId = new StartBatcher(this.store.starts);
     this.withGivenId = new StartBatcher(this.store.db);
     this.waiter = new ResultWaiter(this.store);
+    this.depths = new QueueDepths(this.store, this.options.queues);
     this.replacements = new Replacements(this.store, this.waiter, this.loaded.settings.cancel.grace);
   }
 
@@ -161,6 +164,7 @@ export class ExecutionService implements OnModuleDestroy {
     const checked = checkStartOptions(options, 'options');
     const target = await this.targets.resolve(name, checked, 'options');
     const execution = newExecution(target, input, checked, 'options', this.loaded.settings.limits);
+    if (this.depths.hasLimits) await this.depths.admit([execution]);
     const { manager, id, idempotencyKey, onConflict } = checked;
     if (onConflict === 'restart-ended' || onConflict === 'cancel-running') return this.startAgain(execution, checked);
     const batcher = id === undefined && idempotencyKey === undefined ? this.withNewId : this.withGivenId;
@@ -190,6 +194,7 @@ export class ExecutionService implements OnModuleDestroy {
     if (!Array.isArray(requests))
       throw new InvalidArgumentError('RHYTHM_OPTION_INVALID', 'requests', 'requests is not an array of { name, input, options }.');
     const executions = await this.executionsOf(requests);
+    if (this.depths.hasLimits) await this.depths.admit(executions);
     const optionsOf = new Map(executions.map((execution, index) => [execution, requests[index]!.options ?? {}]));
     const mayReplace = (execution: NewExecution) => optionsOf.get(execution)?.onConflict === 'restart-ended';
     const outcomes = new Map<NewExecution, StartAgainOutcome>();

@@ -42,6 +42,7 @@ const STATUS: Readonly<Record<string, number>> = {
   RHYTHM_COMPLETION_TOKEN: 410,
   RHYTHM_RESULT_EXPIRED: 410,
   RHYTHM_SNAPSHOT_NOT_KEPT: 410,
+  RHYTHM_QUEUE_FULL: 429,
   RHYTHM_START_CONTENDED: 503,
   RHYTHM_COMPLETION_BUSY: 503,
   RHYTHM_SHUTTING_DOWN: 503,
@@ -51,6 +52,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 // What a client reads instead of a message that names hosts, what a task has thrown, or every workflow there is.
 const PUBLIC_MESSAGE: Readonly<Record<string, string>> = {
+  RHYTHM_QUEUE_FULL: 'Too many executions are waiting. Try again later.',
   RHYTHM_UNKNOWN_WORKFLOW: 'There is no workflow of this name.',
   RHYTHM_UNKNOWN_TASK: 'There is no task of this name.',
   RHYTHM_UNKNOWN_VERSION: 'There is no such version of this workflow.',

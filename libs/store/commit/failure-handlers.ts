@@ -11,7 +11,7 @@ const READABLE = (text: string) => `regexp_replace(${text}, '\\\\u(0000|[dD][89a
 /**
  * Starts the handler of each execution that has failed for good and has one (`options.onFailure`), in the same commit and so exactly
  * once for each failure. It belongs to the tree of the execution, without a call that waits for it: it has the bucket of the execution
- * and is removed with it. It has no handler itself, so a handler that fails starts nothing.
+ * and is removed with it. Its input has no stack: the handler may be a flow, which must not see one of the host. It has no handler itself, so a handler that fails starts nothing.
  */
 export function addFailureHandlers(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[], turns: readonly TurnCommit[]): void {
   const ofTasks = tasks.some(({ status }) => status === 'failed');
@@ -30,7 +30,8 @@ export function addFailureHandlers(commit: CommitBuilder, fence: number, tasks: 
           THEN json_build_object('id', e.id, 'type', e.type, 'name', e.target_name, 'error', h.error)
           ELSE json_build_object('id', e.id, 'type', e.type, 'name', e.target_name, 'error', h.error, 'input', e.inputs) END
       FROM (${sources}) f JOIN rhythm.executions e ON e.id = f.id AND e.bucket = f.bucket,
-        LATERAL (SELECT e.options->'onFailure' AS handler, ${READABLE('f.payload')}::json AS error) h
+        LATERAL (SELECT e.options->'onFailure' AS handler, json_object_agg(p.key, p.value) AS error
+          FROM json_each(${READABLE('f.payload')}::json) AS p(key, value) WHERE p.key = ANY('{name,message,code,data,attempts}'::text[])) h
       WHERE e.options ? 'onFailure'
       RETURNING id, bucket, type, queue, priority
     ), handlers_queued AS (
