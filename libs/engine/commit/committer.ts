@@ -69,7 +69,10 @@ export class Committer {
     return new Promise((resolve) => this.add(work, resolve));
   }
 
-  /** The same for work whose outcome nobody waits for. A promise for each of a thousand finished tasks is what the garbage collector copies most. */
+  /**
+   * The same for work whose outcome nobody waits for. Under load a thousand finished tasks wait here, and the garbage collector copies
+   * whatever belongs to each of them.
+   */
   add(work: FinishedWork, resolve?: (result: CommitResult) => void): void {
     this.waiting.push({ work, resolve });
     const isFull = this.waiting.length >= FULL_GROUP;

@@ -70,8 +70,8 @@ export class TaskLane {
     this.slots.roomFreed();
   }
 
-  // An attempt of a task that this worker has. No function on the way of a task that returns at once is async: its promise and its
-  // frame would be a third of the garbage of the task.
+  // An attempt of a task that this worker has. No function on the way of a task that returns at once is async: promises and
+  // frames were a quarter of the garbage of a task.
   private perform(item: HeldItem, task: RunnableTask): void {
     this.slots.acquire('task');
     if (item.options?.startTimeoutMs !== undefined && item.attempts === 0) void this.performMarked(item, task);
