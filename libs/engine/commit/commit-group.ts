@@ -33,42 +33,47 @@ export function groupSize(waiting: readonly { work: FinishedWork; bytes: number 
 export class CommitGroup {
   readonly tasks: TaskCommit[] = [];
   readonly turns: TurnCommit[] = [];
-  private readonly places: { task?: number; turn?: number }[];
+  // By work; undefined where it has none.
+  private readonly taskPlaces: (number | undefined)[];
+  private readonly turnPlaces: (number | undefined)[];
 
   constructor(works: readonly FinishedWork[]) {
-    this.places = works.map(() => ({}));
+    this.taskPlaces = works.map(() => undefined);
+    this.turnPlaces = works.map(() => undefined);
     // Rows are locked in one order, so that two groups rarely deadlock.
     const order = works.map((_, n) => n).sort((a, b) => compare(works[a], works[b]));
     for (const n of order) {
       const { task, turn } = works[n];
-      const place = this.places[n];
-      if (task) place.task = this.tasks.push(task) - 1;
+      if (task) this.taskPlaces[n] = this.tasks.push(task) - 1;
       if (turn) {
-        turn.needs = place.task;
-        place.turn = this.turns.push(turn) - 1;
+        turn.needs = this.taskPlaces[n];
+        this.turnPlaces[n] = this.turns.push(turn) - 1;
       }
     }
   }
 
   /** The places of the turns of those works that meet a condition. */
   turnsOf(works: readonly FinishedWork[], condition: (work: FinishedWork) => boolean): number[] {
-    return this.places.flatMap(({ turn }, n) => (turn !== undefined && condition(works[n]) ? [turn] : []));
+    if (this.turns.length === 0) return [];
+    return this.turnPlaces.filter((turn, n): turn is number => turn !== undefined && condition(works[n]));
   }
 
   /** The work that a turn belongs to. */
   workOf(turn: number): number {
-    return this.places.findIndex((place) => place.turn === turn);
+    return this.turnPlaces.indexOf(turn);
   }
 
   /** The outcome of the commit, by work. `claimed`: the children that were claimed at once, by turn. */
   resultsOf(outcome: CommitOutcome, claimed: readonly (readonly HeldItem[])[], certain: boolean): CommitResult[] {
-    return this.places.map(({ task, turn }) => ({
-      task: task !== undefined && outcome.tasks[task],
-      turn: turn !== undefined && outcome.turns[turn],
-      certain,
-      fence: outcome.fence,
-      claimedAtOnce: (turn !== undefined && claimed[turn]) || NONE,
-    }));
+    const { tasks, turns, fence } = outcome;
+    // Of tasks that were written there is nothing else to say, so they share one.
+    const written: CommitResult = { task: true, turn: false, certain, fence, claimedAtOnce: NONE };
+    return this.taskPlaces.map((task, n) => {
+      const turn = this.turnPlaces[n];
+      const won = task !== undefined && tasks[task];
+      if (turn === undefined) return won ? written : { task: false, turn: false, certain, fence, claimedAtOnce: NONE };
+      return { task: won, turn: turns[turn], certain, fence, claimedAtOnce: claimed[turn] ?? NONE };
+    });
   }
 }
 

@@ -15,7 +15,8 @@ import type { ImmediateClaims } from './immediate-claims.js';
 interface Waiting {
   work: FinishedWork;
   bytes: number;
-  resolve(result: CommitResult): void;
+  /** Unless nobody waits for the outcome. */
+  resolve: ((result: CommitResult) => void) | undefined;
 }
 
 // Under load, the next commit is queued behind the one that is being written, on the same connection, so that the
@@ -72,16 +73,22 @@ export class Committer {
 
   /** Resolves when the work is written, or lost. Never rejects: what cannot be written now is tried until the worker ends. */
   submit(work: FinishedWork): Promise<CommitResult> {
-    return new Promise((resolve) => {
-      const bytes = sizeOf(work);
-      this.unwrittenBytes += bytes;
-      this.waiting.push({ work, bytes, resolve });
-      const isFull = this.waiting.length >= FULL_GROUP;
-      if (!this.isWorthCommit(this.inFlight) || (this.gathering && !isFull)) return;
-      // What is held may finish in the same moment.
-      if (!isFull && this.held.size > this.waiting.length) void this.gather();
-      else void this.run();
-    });
+    return new Promise((resolve) => this.add(work, resolve));
+  }
+
+  /**
+   * The same for work whose outcome nobody waits for. Under load a thousand finished tasks wait here, and the garbage collector copies
+   * whatever belongs to each of them.
+   */
+  add(work: FinishedWork, resolve?: (result: CommitResult) => void): void {
+    const bytes = sizeOf(work);
+    this.unwrittenBytes += bytes;
+    this.waiting.push({ work, bytes, resolve });
+    const isFull = this.waiting.length >= FULL_GROUP;
+    if (!this.isWorthCommit(this.inFlight) || (this.gathering && !isFull)) return;
+    // What is held may finish in the same moment.
+    if (!isFull && this.held.size > this.waiting.length) void this.gather();
+    else void this.run();
   }
 
   /** Deletes the rows of claims whose items have all been written or given back. */
@@ -143,13 +150,14 @@ export class Committer {
   }
 
   private async write(group: readonly Waiting[]): Promise<void> {
-    const works: FinishedWork[] = [];
+    const works = group.map(({ work }) => work);
     const items: HeldItem[] = [];
     const steps: HeldItem[] = [];
-    for (const { work } of group) {
-      works.push(work);
-      for (const item of work.items) items.push(item);
-      if (work.steps) for (const step of work.steps) steps.push(step);
+    for (const work of works) {
+      // An iterator for each of them would be garbage.
+      if (work.items.length === 1) items.push(work.items[0]);
+      else items.push(...work.items);
+      if (work.steps) steps.push(...work.steps);
     }
     const ending = this.held.begin(items);
     const emptied = this.held.emptiedBy(steps);
@@ -176,7 +184,7 @@ export class Committer {
     this.slots.roomFreed();
     group.forEach((entry, n) => {
       this.unwrittenBytes -= entry.bytes;
-      entry.resolve(results[n]);
+      entry.resolve?.(results[n]);
     });
   }
 

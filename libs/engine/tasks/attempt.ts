@@ -23,7 +23,10 @@ export class Attempt implements Stoppable {
   stopped: StopReason | undefined;
   /** Set as soon as the task asks for a token: from then on the task does not end when it returns. */
   handOver: Promise<string> | undefined;
-  readonly controller = new AbortController();
+  /** Set for a transactional task: whether its transaction has committed. */
+  committed: { done: boolean } | undefined;
+  /** Made when the task asks for its signal, or when it is aborted. */
+  private controller: AbortController | undefined;
   private timer: Timer | undefined;
   private reject: ((error: unknown) => void) | undefined;
   private aborted: Error | undefined;
@@ -41,13 +44,13 @@ export class Attempt implements Stoppable {
     private readonly rows: StepRows,
   ) {}
 
-  /** Calls the task. It may ignore its signal; the attempt ends anyway, and what the task does later is ignored. */
-  race(call: () => unknown): unknown {
+  /** From now on it can be stopped, and its time is limited. False when it must not run. */
+  begin(): boolean {
     const { item, policy } = this;
     // Lost before it began (the worker was declared dead, or gave its work back): another worker runs it.
     if (item.dropped) {
       this.stopped = 'lost';
-      return undefined;
+      return false;
     }
     item.running = this;
     if (policy.timeoutMs !== undefined && policy.timeoutMs <= LONGEST_MS) {
@@ -56,7 +59,11 @@ export class Attempt implements Stoppable {
         this.abort(timeoutError(`Attempt ${item.attempts + 1} of task "${item.name}"`, timeoutMs)),
       );
     }
-    const returned = call();
+    return true;
+  }
+
+  /** Waits for what the task returned. It may ignore its signal; the attempt ends anyway, and what the task does later is ignored. */
+  race(returned: unknown): unknown {
     if (!(returned instanceof Promise)) return returned;
     return new Promise((resolve, reject) => {
       this.reject = reject;
@@ -70,6 +77,11 @@ export class Attempt implements Stoppable {
   stop(reason: StopReason): void {
     this.stopped = reason;
     this.abort(reason === 'cancelled' ? cancelledError(undefined) : { name: 'AbortError', message: STOPPED[reason] });
+  }
+
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    return this.controller.signal;
   }
 
   end(): void {
@@ -149,6 +161,7 @@ export class Attempt implements Stoppable {
   private abort(data: { name: string; message: string; code?: string }): void {
     const reason = Object.assign(new Error(data.message), data);
     this.aborted = reason;
+    this.controller ??= new AbortController();
     this.controller.abort(reason);
     this.reject?.(reason);
   }
@@ -164,7 +177,7 @@ function isUnstorable(error: unknown): boolean {
 const ATTEMPT = Symbol('attempt');
 const SIGNAL: PropertyDescriptor & ThisType<AttemptContext> = {
   get() {
-    return this[ATTEMPT].controller.signal;
+    return this[ATTEMPT].signal;
   },
   enumerable: true,
 };

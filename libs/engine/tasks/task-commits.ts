@@ -1,12 +1,24 @@
 // The ends of a task as they are written: completed, failed, cancelled, tried again, handed over.
 
-import { bucketOfRelative, type ParentCall, type TaskCommit } from '../../store/index.js';
+import { bucketOfRelative, type ExecutionOptions, type ParentCall, type TaskCommit } from '../../store/index.js';
 import { cancelledError, toErrorData } from '../error-data.js';
 import type { HeldItem } from '../work/held-work.js';
 
 /** The end of a task by its result. */
 export function completed(item: HeldItem, output: string | undefined): TaskCommit {
-  return { ...base(item), status: 'completed', output };
+  const { id, bucket, fence, attempts, claimedAt, options } = item;
+  // Nearly every task ends so: one object, written at once.
+  return {
+    id,
+    bucket,
+    fence,
+    status: 'completed',
+    output,
+    attempts,
+    startedAt: claimedAt,
+    parent: parentOf(item),
+    clearSchedule: options !== null && hasSchedule(options),
+  };
 }
 
 /** The end of an attempt by an error: the next attempt after `retryAfterMs`, or the end of the task. */
@@ -45,6 +57,10 @@ function base(item: HeldItem): Omit<TaskCommit, 'status'> {
     attempts: item.attempts,
     startedAt: item.claimedAt,
     parent: parentOf(item),
-    clearSchedule: options?.totalTimeoutMs !== undefined || options?.startTimeoutMs !== undefined,
+    clearSchedule: options !== null && hasSchedule(options),
   };
+}
+
+function hasSchedule({ totalTimeoutMs, startTimeoutMs }: ExecutionOptions): boolean {
+  return totalTimeoutMs !== undefined || startTimeoutMs !== undefined;
 }

@@ -9,6 +9,7 @@ import type { FusedStep } from '../turns/fused-step.js';
 import { StepEnds } from '../turns/step-ends.js';
 import type { StepRows } from '../turns/step-rows.js';
 import { isStep } from '../turns/steps-in-place.js';
+import type { TurnOutcome } from '../turns/turn-outcome.js';
 import type { TurnWriter } from '../turns/turn-writer.js';
 import { UNREACHABLE_RETRY_MS, type UnreachableError } from '../unreachable.js';
 import type { GiveBack } from '../work/give-back.js';
@@ -16,7 +17,7 @@ import type { HeldItem, HeldWork } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
 import type { Slots } from '../work/slots.js';
 import type { RunnableTask } from './runnable-task.js';
-import { TaskRunner } from './task-runner.js';
+import { type AttemptOutcome, TaskRunner } from './task-runner.js';
 
 // More than run here at one time; older counts may start again.
 const MOST_COUNTED = 10_000;
@@ -47,7 +48,7 @@ export class TaskLane {
     let unknown: HeldItem[] | undefined;
     for (const item of items) {
       const task = this.parts.tasks.get(item.name);
-      if (task) void this.perform(item, task);
+      if (task) this.perform(item, task);
       else {
         unknown ??= [];
         unknown.push(item);
@@ -69,17 +70,29 @@ export class TaskLane {
     this.slots.roomFreed();
   }
 
-  // An attempt of a task that this worker has.
-  private async perform(item: HeldItem, task: RunnableTask): Promise<void> {
-    const { events } = this.parts;
+  // An attempt of a task that this worker has. No function on the way of a task that returns at once is async: promises and
+  // frames were a quarter of the garbage of a task.
+  private perform(item: HeldItem, task: RunnableTask): void {
     this.slots.acquire('task');
-    if (item.options?.startTimeoutMs !== undefined && item.attempts === 0 && !(await this.begin(item))) {
-      this.guard.settle(item);
-      return this.slots.release('task');
-    }
+    if (item.options?.startTimeoutMs !== undefined && item.attempts === 0) void this.performMarked(item, task);
+    else this.attempt(item, task);
+  }
+
+  private async performMarked(item: HeldItem, task: RunnableTask): Promise<void> {
+    if (await this.begin(item)) return this.attempt(item, task);
+    this.guard.settle(item);
+    this.slots.release('task');
+  }
+
+  private attempt(item: HeldItem, task: RunnableTask): void {
+    const { events } = this.parts;
     if (events.hasListeners('started')) events.emit({ type: 'started', ...factsOf(item), attempt: item.attempts + 1 });
-    const attempt = this.runner.run(item, task);
-    const outcome = attempt instanceof Promise ? await attempt : attempt;
+    const outcome = this.runner.run(item, task);
+    if (outcome instanceof Promise) void outcome.then((last) => this.ended(item, last));
+    else this.ended(item, outcome);
+  }
+
+  private ended(item: HeldItem, outcome: AttemptOutcome): void {
     // The next step of the run may have the slot.
     const keepsSlot = isStep(item) && 'commit' in outcome && StepEnds.isPlain(outcome.commit);
     if (keepsSlot) this.slots.acquire('reserved');
@@ -87,14 +100,17 @@ export class TaskLane {
     this.guard.settle(item);
     if (item.dropped || !this.held.has(item)) return keepsSlot ? this.slots.release('reserved') : undefined;
     const unreachable = 'commit' in outcome && outcome.unreachable;
-    if (unreachable && this.mayBeOutage(item, unreachable)) return void (await this.giveBack.later([item], UNREACHABLE_RETRY_MS));
-    this.lostConnections.delete(item.id);
+    if (unreachable && this.mayBeOutage(item, unreachable)) return void this.giveBack.later([item], UNREACHABLE_RETRY_MS);
+    if (this.lostConnections.size > 0) this.lostConnections.delete(item.id);
     if ('written' in outcome) {
       this.announcer.taskEnded(item, 'completed');
-      return this.giveBack.end(item);
+      return void this.giveBack.end(item);
     }
-    if ('commit' in outcome) return void this.write(item, outcome.commit);
-    if (outcome.stopped !== 'lost' && outcome.stopped !== 'cancelled') return;
+    if ('commit' in outcome) return this.write(item, outcome.commit);
+    if (outcome.stopped === 'lost' || outcome.stopped === 'cancelled') void this.giveBackStopped(item);
+  }
+
+  private async giveBackStopped(item: HeldItem): Promise<void> {
     if (isStep(item)) await this.stepRows.giveBackOne(item);
     // Not a step, or one that has a row by now.
     if (this.held.has(item)) await this.giveBack.now([item]);
@@ -130,17 +146,23 @@ export class TaskLane {
   // The end of an attempt. That of a step in place is written with the turn that consumes it, or once the step has a row.
   private write(item: HeldItem, task: TaskCommit): void {
     // It may have got its row, and a fence, since the end of the attempt.
-    if (!isStep(item)) return void this.writeRow(item, task.fence === item.fence ? task : { ...task, fence: item.fence });
+    if (!isStep(item)) return this.writeRow(item, task.fence === item.fence ? task : { ...task, fence: item.fence });
     this.stepEnds.settle(item, task, (hasRow, toRun) => {
       this.runClaimedAtOnce(toRun);
-      if (hasRow) void this.writeRow(item, { ...task, fence: item.fence });
+      if (hasRow) this.writeRow(item, { ...task, fence: item.fence });
     });
   }
 
   // Together with the turn of its parent if that can be run here.
-  private async writeRow(item: HeldItem, task: TaskCommit): Promise<void> {
-    const fused = await this.fusedStep.run(item, task);
-    if (!fused) return void (await this.committer.submit({ items: [item], task }));
-    this.runClaimedAtOnce((await this.turnWriter.write([item], fused, task)).toRun);
+  private writeRow(item: HeldItem, task: TaskCommit): void {
+    const fused = this.fusedStep.run(item, task);
+    if (fused) void this.writeFused(item, task, fused);
+    else this.committer.add({ items: [item], task });
+  }
+
+  private async writeFused(item: HeldItem, task: TaskCommit, fusing: Promise<TurnOutcome | undefined>): Promise<void> {
+    const fused = await fusing;
+    if (fused) this.runClaimedAtOnce((await this.turnWriter.write([item], fused, task)).toRun);
+    else this.committer.add({ items: [item], task });
   }
 }

@@ -29,44 +29,43 @@ export class TaskRunner {
   run(item: HeldItem, task: RunnableTask): AttemptOutcome | Promise<AttemptOutcome> {
     const policy = policyOf(task.policy, item.options);
     const attempt = new Attempt(item, policy, this.parts, this.rows);
-    const committed = { done: false };
     let returned: unknown;
     try {
-      returned = attempt.race(() => this.call(task, attempt, committed));
+      returned = attempt.begin() ? attempt.race(this.call(task, attempt)) : undefined;
     } catch (error) {
-      return this.threw(attempt, committed, error);
+      return this.threw(attempt, error);
     }
-    if (!(returned instanceof Promise)) return this.returned(attempt, committed, returned);
+    if (!(returned instanceof Promise)) return this.returned(attempt, returned);
     return returned.then(
-      (value) => this.returned(attempt, committed, value),
-      (error) => this.threw(attempt, committed, error),
+      (value) => this.returned(attempt, value),
+      (error) => this.threw(attempt, error),
     );
   }
 
-  private returned(attempt: Attempt, committed: { done: boolean }, value: unknown): AttemptOutcome {
+  private returned(attempt: Attempt, value: unknown): AttemptOutcome {
     const { item } = attempt;
-    const ended = this.ended(attempt, committed);
+    const ended = this.ended(attempt);
     if (ended) return ended;
     if (attempt.handOver) return this.end(attempt, { commit: handedOver(item) });
     let output: string | undefined;
     try {
       output = toJsonText(value, `The result of task "${item.name}"`, this.parts.options);
     } catch (error) {
-      return this.threw(attempt, committed, error);
+      return this.threw(attempt, error);
     }
     return this.end(attempt, { commit: completed(item, output) });
   }
 
-  private threw(attempt: Attempt, committed: { done: boolean }, error: unknown): AttemptOutcome {
-    const ended = this.ended(attempt, committed);
+  private threw(attempt: Attempt, error: unknown): AttemptOutcome {
+    const ended = this.ended(attempt);
     if (ended) return ended;
     const unreachable = error instanceof UnreachableError ? { unreachable: error } : {};
     return this.end(attempt, { commit: this.failed(attempt.item, attempt.policy, error), ...unreachable });
   }
 
   // Nothing is to be written any more, whatever the task returned or threw.
-  private ended(attempt: Attempt, committed: { done: boolean }): AttemptOutcome | undefined {
-    if (committed.done) return this.end(attempt, { written: true });
+  private ended(attempt: Attempt): AttemptOutcome | undefined {
+    if (attempt.committed?.done) return this.end(attempt, { written: true });
     return attempt.stopped && this.end(attempt, { stopped: attempt.stopped });
   }
 
@@ -76,12 +75,15 @@ export class TaskRunner {
   }
 
   // What is returned may be a promise, as what the task returns may be.
-  private call(task: RunnableTask, attempt: Attempt, committed: { done: boolean }): unknown {
-    const { item } = attempt;
-    const returned = task.policy.transactional
-      ? transactionally(this.parts, item, async (manager) => callTask(task, attempt, manager), committed)
-      : callTask(task, attempt, undefined);
+  private call(task: RunnableTask, attempt: Attempt): unknown {
+    const returned = task.policy.transactional ? this.transactionally(task, attempt) : callTask(task, attempt, undefined);
     return attempt.handOver || isThenable(returned) ? settled(returned, attempt) : returned;
+  }
+
+  private transactionally(task: RunnableTask, attempt: Attempt): unknown {
+    const committed = { done: false };
+    attempt.committed = committed;
+    return transactionally(this.parts, attempt.item, async (manager) => callTask(task, attempt, manager), committed);
   }
 
   private failed(item: HeldItem, policy: TaskPolicy, error: unknown): TaskCommit {

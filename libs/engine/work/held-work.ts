@@ -64,30 +64,23 @@ export class HeldWork {
   /** Takes the items of a claim. The same run queued twice is one item; the events of a task are read before its attempt. */
   take(claim: Pick<Claim, 'claimId' | 'items' | 'now'>): HeldItem[] {
     this.expected.delete(claim.claimId);
+    const held: HeldItem[] = [];
     const unique = new Map<string, HeldItem>();
     const claimedAtMonotonic = this.runtime.monotonicNow();
     for (const item of claim.items) {
       const known = unique.get(item.id);
       if (!known) {
-        unique.set(item.id, {
-          ...item,
-          claimId: claim.claimId,
-          claimedAt: claim.now,
-          claimedAtMonotonic,
-          step: undefined,
-          readEventsFirst: false,
-          running: undefined,
-          dropped: false,
-        });
+        const taken = heldItem(item, claim.claimId, claim.now, claimedAtMonotonic);
+        unique.set(item.id, taken);
+        this.items.add(taken);
+        held.push(taken);
       } else if (known.run !== item.run) {
         // One row to run it and one to read its events: neither may be lost.
         known.run = true;
         known.readEventsFirst = true;
       }
     }
-    const held = [...unique.values()];
     if (held.length > 0) this.open.set(claim.claimId, { left: held.length, writing: 0 });
-    for (const item of held) this.items.add(item);
     return held;
   }
 
@@ -223,4 +216,38 @@ export class HeldWork {
   of(executionId: string): HeldItem[] {
     return [...this.items].filter((item) => item.id === executionId);
   }
+}
+
+// Written out: a spread with more properties after it makes a second object for those.
+function heldItem(item: ClaimedItem, claimId: string, claimedAt: number, claimedAtMonotonic: number): HeldItem {
+  return {
+    id: item.id,
+    bucket: item.bucket,
+    type: item.type,
+    name: item.name,
+    queue: item.queue,
+    priority: item.priority,
+    status: item.status,
+    fence: item.fence,
+    attempts: item.attempts,
+    crashes: item.crashes,
+    parentId: item.parentId,
+    parentCall: item.parentCall,
+    version: item.version,
+    options: item.options,
+    tags: item.tags,
+    progress: item.progress,
+    run: item.run,
+    seq: item.seq,
+    input: item.input,
+    createdAt: item.createdAt,
+    cancelled: item.cancelled,
+    claimId,
+    claimedAt,
+    claimedAtMonotonic,
+    step: undefined,
+    readEventsFirst: false,
+    running: undefined,
+    dropped: false,
+  };
 }

@@ -2,7 +2,7 @@
 
 import { CLOCK, inMs } from '../clock.js';
 import { ENDED, isEnded } from '../ended.js';
-import { jsonColumns, readable } from '../json-columns.js';
+import { isReadable, jsonColumns, readable } from '../json-columns.js';
 import { insertWaitingOne } from '../waiting-rows.js';
 import { areUsual, type Columns, type CommitBuilder } from './commit-builder.js';
 import { addLosers } from './fence-losers.js';
@@ -47,28 +47,8 @@ export function addTasks(
   fusedWith: readonly (number | null)[],
   onlyUnstarted: boolean,
 ): void {
-  const outputs = tasks.map((task) => jsonColumns(task.output));
-  const errors = tasks.map((task) => jsonColumns(task.error));
-  // In an optimistic commit the parents of fused children move with them, or nothing is written.
-  const parents = tasks.map(({ status, parent }, n) =>
-    isEnded(status) && !(commit.optimistic && fusedWith[n] !== null) ? parent : undefined,
-  );
-  const columns: Columns = [
-    commit.numbers(tasks.map((_, n) => n)),
-    ['text', tasks.map((task) => task.id)],
-    ['smallint', tasks.map((task) => task.bucket)],
-    ['bigint', tasks.map((task) => task.fence)],
-    ['text', tasks.map((task) => task.status), 'completed'],
-    ['integer', tasks.map((task) => task.attempts), 0],
-    ['text', outputs.map((output) => output.readable)],
-    ['text', errors.map((error) => error.readable), null],
-    ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
-    ['float8', tasks.map((task) => task.startedAt)],
-    ['text', parents.map((parent) => parent?.id ?? null), null],
-    ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
-    ['integer', parents.map((parent) => parent?.call ?? null), null],
-    ['integer', commit.optimistic ? [] : fusedWith, null],
-  ];
+  const usual = tasks.every((task, n) => isUsual(task) && (commit.optimistic || fusedWith[n] === null));
+  const columns = usual ? usualColumns(commit, tasks) : fullColumns(commit, tasks, fusedWith);
   // Ordinary ends whose parents move in the same commit need no event.
   const forParent =
     commit.optimistic && areUsual(columns)
@@ -97,6 +77,64 @@ export function addTasks(
   addLosers(commit, 'lost_tasks', 'ended', tasks.length);
   addRetries(commit, fence, tasks);
   addHandOvers(commit, fence, tasks);
+}
+
+// Nearly always: tasks that have completed at their first attempt, for nobody who waits, with a result that people can query.
+function isUsual({ status, attempts, error, parent, output }: TaskCommit): boolean {
+  return status === 'completed' && attempts === 0 && error === undefined && parent === undefined && isReadable(output);
+}
+
+// Of the other columns nothing is sent, so that nothing needs to be collected either.
+function usualColumns(commit: CommitBuilder, tasks: readonly TaskCommit[]): Columns {
+  const [ids, buckets, fences, outputs, started]: [string[], number[], number[], (string | null)[], number[]] = [[], [], [], [], []];
+  for (const { id, bucket, fence, output, startedAt } of tasks) {
+    ids.push(id);
+    buckets.push(bucket);
+    fences.push(fence);
+    outputs.push(output ?? null);
+    started.push(startedAt);
+  }
+  return [
+    commit.numbers(tasks.map((_, n) => n)),
+    ['text', ids],
+    ['smallint', buckets],
+    ['bigint', fences],
+    ['text', [], 'completed'],
+    ['integer', [], 0],
+    ['text', outputs],
+    ['text', [], null],
+    ['text', [], null],
+    ['float8', started],
+    ['text', [], null],
+    ['smallint', [], null],
+    ['integer', [], null],
+    ['integer', [], null],
+  ];
+}
+
+function fullColumns(commit: CommitBuilder, tasks: readonly TaskCommit[], fusedWith: readonly (number | null)[]): Columns {
+  const outputs = tasks.map((task) => jsonColumns(task.output));
+  const errors = tasks.map((task) => jsonColumns(task.error));
+  // In an optimistic commit the parents of fused children move with them, or nothing is written.
+  const parents = tasks.map(({ status, parent }, n) =>
+    isEnded(status) && !(commit.optimistic && fusedWith[n] !== null) ? parent : undefined,
+  );
+  return [
+    commit.numbers(tasks.map((_, n) => n)),
+    ['text', tasks.map((task) => task.id)],
+    ['smallint', tasks.map((task) => task.bucket)],
+    ['bigint', tasks.map((task) => task.fence)],
+    ['text', tasks.map((task) => task.status), 'completed'],
+    ['integer', tasks.map((task) => task.attempts), 0],
+    ['text', outputs.map((output) => output.readable)],
+    ['text', errors.map((error) => error.readable), null],
+    ['text', tasks.map((_, n) => outputs[n].verbatim ?? errors[n].verbatim), null],
+    ['float8', tasks.map((task) => task.startedAt)],
+    ['text', parents.map((parent) => parent?.id ?? null), null],
+    ['smallint', parents.map((parent) => parent?.bucket ?? null), null],
+    ['integer', parents.map((parent) => parent?.call ?? null), null],
+    ['integer', commit.optimistic ? [] : fusedWith, null],
+  ];
 }
 
 // The next attempt is scheduled with the fence that it will have, so that a row from before is never mistaken for it.

@@ -177,7 +177,10 @@ export async function readClaim(db: Runner, statement: Statement, claimId: strin
     else items.push(itemOf(row));
   }
   items.sort((a, b) => b.priority - a.priority || a.seq - b.seq);
-  const places = new Map(items.map(({ queue, priority, seq }) => [queue, { rank: 0 - priority, seq }]));
+  const places = new Map<string, { rank: number; seq: number }>();
+  items.forEach(({ queue, priority, seq }, n) => {
+    if (items[n + 1]?.queue !== queue) places.set(queue, { rank: 0 - priority, seq });
+  });
   return { claimId, items, taken, ended: ended ?? [], now, places, lanes };
 }
 
