@@ -13,7 +13,7 @@ const SPECS = ['libs/store', 'migrations', 'test/engine', 'test/e2e', 'test/cli/
 // What a run of CI has time for: the migrations, every statement of the store, the engine's walk, and an app.
 const QUICK = [
   'libs/store',
-  'test/engine/(workflows|tasks|signals|steps-in-place-equal)',
+  'test/engine/(workflows|tasks|signals)',
   'test/e2e/(start-and-result|transactions|retry)',
 ];
 

@@ -12,14 +12,14 @@ describe('the log of a worker', () => {
     const script = `import 'reflect-metadata'; import { StderrLogger } from ${JSON.stringify(logger)};
       const logger = new StderrLogger({ colors: false });
       logger.warn('queue "a\\u001b[2J\\u009b" waits\\nsecond line');
-      logger.error('failed', 'Error: b\\u001b[2J\\n    at place');`;
+      logger.error('failed', 'Error: b\\u001b[2J\\n    at place (file.js:1:2)', 'Con\\u001b[2Jtext');`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
       env: { PATH: process.env.PATH },
     });
     expect(stdout).toBe('');
     expect(stderr).toContain('queue "a\\x1b[2J\\x9b" waits\nsecond line');
-    expect(stderr).toContain('Error: b\\x1b[2J\n    at place');
+    expect(stderr).toContain('Error: b\\x1b[2J\n    at place (file.js:1:2)');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none must be left
     expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });

@@ -1,12 +1,16 @@
 // Nest's log of a worker on stderr, so that stdout carries only results.
 
 import { ConsoleLogger, type LogLevel } from '@nestjs/common';
-import { visibleLines } from './output.js';
+import { visible, visibleLines } from './output.js';
 
 /** Logs every level to stderr. What a message quotes cannot control the terminal. */
 export class StderrLogger extends ConsoleLogger {
   protected override stringifyMessage(message: unknown, level: LogLevel): string {
     return super.stringifyMessage(typeof message === 'string' ? visibleLines(message).join('\n') : message, level);
+  }
+
+  protected override formatContext(context: string): string {
+    return super.formatContext(visible(context));
   }
 
   protected override printStackTrace(stack: string): void {

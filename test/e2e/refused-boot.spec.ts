@@ -76,6 +76,43 @@ describe('an app does not boot', () => {
 });
 
 describe('an app boots', () => {
+  it('as a role that has only the rights that docs/operations.md names, and does its work', async () => {
+    const modest = `modest_${process.pid}`;
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    await (await boot({})).close();
+    const { schema } = database;
+    await admin.query(`create role ${modest} login password 'p'`);
+    await admin.query(`grant usage on schema ${schema} to ${modest};
+      grant select, insert, update, delete on all tables in schema ${schema} to ${modest};
+      grant usage on all sequences in schema ${schema} to ${modest}`);
+    const url = new URL(database.url);
+    Object.assign(url, { username: modest, password: 'p' });
+    try {
+      class Tasks {
+        @Task('double')
+        double(n: number) {
+          return 2 * n;
+        }
+      }
+      const source = "await Timer.sleep(5); return await Task.run('double', await Signal.when('n'))";
+      const app = await startApp(
+        { url: url.href, schema },
+        { autoMigrate: false, flows: [{ name: 'modest', source }] },
+        { providers: [Tasks] },
+      );
+      const { id } = await app.executions.start('modest');
+      await app.signals.send(id, 'n', 21);
+      expect(await app.executions.result(id)).toBe(42);
+      await app.executions.remove(id);
+      await app.close();
+    } finally {
+      await admin.query(`drop owned by ${modest}`);
+      await admin.query(`drop role ${modest}`);
+      await admin.end();
+    }
+  });
+
   it('with a DataSource whose sessions have another time zone', async () => {
     class Tasks {
       @Task('pay', { transactional: true })
