@@ -11,11 +11,7 @@ import './register-typescript.mjs';
 const PACKAGES = { 14: '14.23.0-beta.17', 15: '15.18.0-beta.17', 16: '16.14.0-beta.17', 17: '17.10.0-beta.17', 18: '18.4.0-beta.17' };
 const SPECS = ['libs/store', 'migrations', 'test/engine', 'test/e2e', 'test/cli/operations'];
 // What a run of CI has time for: the migrations, every statement of the store, the engine's walk, and an app.
-const QUICK = [
-  'libs/store',
-  'test/engine/(workflows|tasks|signals)',
-  'test/e2e/(start-and-result|transactions|retry)',
-];
+const QUICK = ['libs/store', 'test/engine/(workflows|tasks|signals)', 'test/e2e/(start-and-result|transactions|retry)'];
 
 const [major, ...rest] = process.argv.slice(2);
 const version = PACKAGES[major];

@@ -3,13 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { ChildPlace } from './child-place.js';
-import { IsolationStartError, TurnKilledError, TurnStoppedError } from './errors.js';
+import { endedByItself, invalidReply, outOfMemory, tookTooLong } from './ends.js';
+import { IsolationStartError, type TurnKilledError, TurnStoppedError } from './errors.js';
 import { type Frame, FrameError, type FrameLimits, FrameReader, writeFrame } from './frames.js';
 import { inheritedDescriptors } from './inherited-descriptors.js';
 import { type ChildOrder, REQUEST_LIMITS, type TurnRequest } from './messages.js';
 import { type IsolationOptions, oldSpaceOf } from './options.js';
 import { residentMemory } from './resident-memory.js';
-import { OUT_OF_MEMORY_SIGNAL } from './watchdog.js';
 
 const START_MS = 30_000;
 const LOOK_MS = 50;
@@ -183,34 +183,4 @@ export class ChildProcessOfFlows {
 function emptyEnvironment(): NodeJS.ProcessEnv {
   const { SystemRoot } = process.env;
   return process.platform === 'win32' ? { SystemRoot } : {};
-}
-
-function tookTooLong(turnTimeoutMs: number): TurnKilledError {
-  return new TurnKilledError(
-    'RHYTHM_ISOLATED_TIME',
-    `The process that ran a turn of the flow was ended: the turn took longer than isolation.turnTimeout (${turnTimeoutMs} ms). Let the flow do less between two awaits, or raise that limit.`,
-  );
-}
-
-function outOfMemory({ memoryBytes }: IsolationOptions): TurnKilledError {
-  return new TurnKilledError(
-    'RHYTHM_ISOLATED_MEMORY',
-    `The process that ran a turn of the flow was ended: it used more memory than isolation.memoryBytes (${memoryBytes} bytes). Let the flow keep less data, or raise that limit.`,
-  );
-}
-
-function endedByItself(why: string, signal: NodeJS.Signals | null, options: IsolationOptions): TurnKilledError {
-  // V8 aborts when its heap is full, which --max-old-space-size keeps below the limit.
-  if (signal === OUT_OF_MEMORY_SIGNAL || signal === 'SIGABRT') return outOfMemory(options);
-  return new TurnKilledError(
-    'RHYTHM_ISOLATED_ENDED',
-    `The process that ran a turn of the flow ended (${why}). If the system ended it for lack of memory, lower isolation.memoryBytes or isolation.processes.`,
-  );
-}
-
-function invalidReply(what: string): TurnKilledError {
-  return new TurnKilledError(
-    'RHYTHM_ISOLATED_REPLY',
-    `The process that ran a turn of the flow was ended: it sent something that is not the outcome of a turn (${what}). If no one has tampered with it, report this as a bug.`,
-  );
 }

@@ -1,14 +1,19 @@
 // Turns that wait for a process: no workflow can keep the others from theirs.
 
 import { describe, expect, it } from '@jest/globals';
-import { FairQueue, type Waiting } from './fair-queue.js';
+import { FairQueue, type QueueLimits, type Waiting } from './fair-queue.js';
 
-const turn = (workflow: string, more: Partial<Waiting> = {}): Waiting => ({ workflow, suspicious: false, size: 1, ...more });
+interface Turn extends Waiting {
+  suspicious: boolean;
+}
+
+const turn = (workflow: string, more: Partial<Turn> = {}): Turn => ({ workflow, suspicious: false, size: 1, ...more });
+const queueOf = (limits: QueueLimits) => new FairQueue<Turn>(limits, ({ suspicious }) => suspicious);
 const LIMITS = { all: 10, perWorkflow: 4, size: 100 };
 
 describe('the queue of isolated turns', () => {
   it('lets workflows take turns, however many each has', () => {
-    const queue = new FairQueue(LIMITS);
+    const queue = queueOf(LIMITS);
     for (const workflow of ['a', 'a', 'a', 'b', 'c', 'c']) queue.add(turn(workflow));
     const order = Array.from({ length: 6 }, () => queue.take(true)?.workflow);
     expect(order).toEqual(['a', 'b', 'c', 'a', 'c', 'a']);
@@ -17,7 +22,7 @@ describe('the queue of isolated turns', () => {
   });
 
   it('holds back suspicious turns, and not those behind them', () => {
-    const queue = new FairQueue(LIMITS);
+    const queue = queueOf(LIMITS);
     queue.add(turn('a', { suspicious: true }));
     queue.add(turn('a', { size: 2 }));
     queue.add(turn('b', { suspicious: true }));
@@ -27,7 +32,7 @@ describe('the queue of isolated turns', () => {
   });
 
   it('is limited for each workflow, in all, and in size, but takes one turn of any size', () => {
-    const queue = new FairQueue(LIMITS);
+    const queue = queueOf(LIMITS);
     expect(Array.from({ length: 5 }, () => queue.add(turn('a')))).toEqual([true, true, true, true, false]);
     expect(queue.add(turn('b', { size: 97 }))).toBe(false);
     for (let n = 0; n < 6; n++) expect(queue.add(turn(`w${n}`))).toBe(true);
@@ -37,7 +42,7 @@ describe('the queue of isolated turns', () => {
   });
 
   it('forgets a turn that is taken back', () => {
-    const queue = new FairQueue(LIMITS);
+    const queue = queueOf(LIMITS);
     const [first, second] = [turn('a'), turn('a')];
     queue.add(first);
     queue.add(second);

@@ -3,8 +3,6 @@
 /** What the queue needs to know of a turn. */
 export interface Waiting {
   workflow: string;
-  /** A turn of this run, or lately of its workflow, had to be ended. */
-  suspicious: boolean;
   /** Characters that it keeps in memory. */
   size: number;
 }
@@ -23,7 +21,11 @@ export class FairQueue<T extends Waiting> {
   private size = 0;
   length = 0;
 
-  constructor(private readonly limits: QueueLimits) {}
+  constructor(
+    private readonly limits: QueueLimits,
+    /** Whether a turn of this run, or lately of its workflow, had to be ended; asked when it could be taken. */
+    private readonly isSuspicious: (turn: T) => boolean,
+  ) {}
 
   /** Returns false when there is no room for it. */
   add(turn: T): boolean {
@@ -39,7 +41,7 @@ export class FairQueue<T extends Waiting> {
   /** The next one; its workflow is the last one from now on. Undefined when none may run. */
   take(maySuspicious: boolean): T | undefined {
     for (const [workflow, turns] of this.workflows) {
-      const at = maySuspicious ? 0 : turns.findIndex((turn) => !turn.suspicious);
+      const at = maySuspicious ? 0 : turns.findIndex((turn) => !this.isSuspicious(turn));
       if (at < 0) continue;
       const [turn] = turns.splice(at, 1) as [T];
       this.workflows.delete(workflow);

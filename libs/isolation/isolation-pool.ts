@@ -13,6 +13,7 @@ import { replyLimits } from './messages.js';
 import { DEFAULT_ISOLATION, type IsolationOptions } from './options.js';
 import { ProgramTexts } from './program-texts.js';
 import { requestOf } from './request.js';
+import { Suspects } from './suspects.js';
 
 /** A turn that was handed in. */
 export interface IsolatedTurnHandle {
@@ -31,9 +32,6 @@ interface Job extends Waiting {
 
 // Turns that wait are held by this worker, with their state in memory; beyond that they wait in the database.
 const MOST_WAITING = { all: 400, perWorkflow: 100, size: 67_108_864 };
-// A workflow whose turn had to be ended is suspected for this long: its other runs do the same.
-const SUSPECTED_MS = 60_000;
-const MOST_SUSPECTS = 1_000;
 const START_AGAIN_MS = 1_000;
 const SHORTEST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
@@ -44,7 +42,7 @@ const MOST_RESIDENT = 0.5;
 
 export class IsolationPool {
   private readonly options: IsolationOptions;
-  private readonly queue = new FairQueue<Job>(MOST_WAITING);
+  private readonly queue = new FairQueue<Job>(MOST_WAITING, (job) => this.isSuspicious(job));
   private readonly children = new Set<ChildProcessOfFlows>();
   /** The process that was used last is used first, so that the others may end. */
   private readonly idle: ChildProcessOfFlows[] = [];
@@ -52,7 +50,7 @@ export class IsolationPool {
   private readonly idleTimers = new Map<ChildProcessOfFlows, NodeJS.Timeout>();
   /** They keep so much memory that they are not used again. */
   private readonly large = new WeakSet<ChildProcessOfFlows>();
-  private readonly suspects = new Map<string, number>();
+  private readonly suspects = new Suspects();
   private readonly texts = new ProgramTexts<ChildProcessOfFlows>();
   private starting = 0;
   private noStartBefore = 0;
@@ -86,7 +84,7 @@ export class IsolationPool {
     const outcome = new Promise<CheckedTurn>((resolve, reject) => {
       if (this.isClosed) return reject(new TurnStoppedError());
       const { workflow } = turn.context;
-      job = { turn, workflow, suspicious: turn.crashes > 0 || this.isSuspected(workflow), size: sizeOf(turn), resolve, reject };
+      job = { turn, workflow, size: sizeOf(turn), resolve, reject };
       if (!this.queue.add(job)) return reject(this.busy());
       this.pump();
     });
@@ -121,8 +119,12 @@ export class IsolationPool {
 
   private maySuspicious(): boolean {
     let held = 0;
-    for (const { suspicious } of this.running.values()) if (suspicious) held++;
+    for (const job of this.running.values()) if (this.isSuspicious(job)) held++;
     return held < Math.max(1, Math.floor(this.options.processes / 2));
+  }
+
+  private isSuspicious({ turn, workflow }: Job): boolean {
+    return turn.crashes > 0 || this.suspects.has(workflow);
   }
 
   private async runIn(child: ChildProcessOfFlows, job: Job): Promise<void> {
@@ -135,7 +137,7 @@ export class IsolationPool {
     try {
       job.resolve(await this.exchange(child, job.turn));
     } catch (error) {
-      if (error instanceof TurnKilledError) this.suspect(job.workflow);
+      if (error instanceof TurnKilledError) this.suspects.add(job.workflow);
       job.reject(error as Error);
     } finally {
       this.averageMs += WEIGHT * (performance.now() - began - this.averageMs);
@@ -225,19 +227,6 @@ export class IsolationPool {
     this.leave(child);
     this.children.delete(child);
     if (!this.isClosed) this.pump();
-  }
-
-  private suspect(workflow: string): void {
-    this.suspects.delete(workflow);
-    this.suspects.set(workflow, performance.now() + SUSPECTED_MS);
-    for (const oldest of this.suspects.keys()) if (this.suspects.size > MOST_SUSPECTS) this.suspects.delete(oldest);
-  }
-
-  private isSuspected(workflow: string): boolean {
-    const until = this.suspects.get(workflow);
-    if (until === undefined || performance.now() < until) return until !== undefined;
-    this.suspects.delete(workflow);
-    return false;
   }
 
   private busy(): IsolationBusyError {

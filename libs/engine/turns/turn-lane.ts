@@ -65,9 +65,10 @@ export class TurnLane {
       for (const run of runs) states.set(run.id, { loaded: run });
       for (const item of items) {
         const stored = events.get(item.id) ?? [];
+        const isolated = item.type === 'workflow' && this.isIsolated(item);
         if (item.type !== 'workflow') {
           if (this.actOnEvents(item, stored)) settled.delete(item);
-        } else if (this.mayBeIsolated(item)) {
+        } else if (isolated instanceof Promise ? await isolated : isolated) {
           settled.delete(item);
           void this.advanceApart(item, states.get(item.id), stored);
         } else if (await this.begin(item, states.get(item.id), stored)) settled.delete(item);
@@ -110,9 +111,14 @@ export class TurnLane {
     if (reads.length > 0) await Promise.all(reads);
   }
 
-  private mayBeIsolated(item: HeldItem): boolean {
+  // Known already, unless the turns before this one took long. If it cannot be read, the turn finds that out and is put off.
+  private isIsolated(item: HeldItem): boolean | Promise<boolean> {
     const rules = this.parts.programs.rules(item.name, item.version ?? '');
-    return rules instanceof Promise || rules.isolate;
+    if (!(rules instanceof Promise)) return rules.isolate;
+    return rules.then(
+      ({ isolate }) => isolate,
+      () => false,
+    );
   }
 
   // Runs that wait for another process hold up nothing here, and need no slot: how many wait is limited by their pool.
