@@ -120,7 +120,10 @@ const UP = [
     fence bigint,
     CONSTRAINT scheduled_queue_pkey PRIMARY KEY (execution_id, bucket, kind, call)
   )`,
-  `CREATE INDEX scheduled_queue_due ON rhythm.scheduled_queue (due_at)`,
+  // Each row is in one of these, by what is done with it when it is due: a backlog of one kind is not walked to find another.
+  `CREATE INDEX scheduled_queue_runs ON rhythm.scheduled_queue (due_at) WHERE kind = 'run'`,
+  `CREATE INDEX scheduled_queue_timers ON rhythm.scheduled_queue (due_at) WHERE kind = ANY('{timer,timeout,wake}'::text[])`,
+  `CREATE INDEX scheduled_queue_limits ON rhythm.scheduled_queue (due_at) WHERE kind = ANY('{deadline,start,grace}'::text[])`,
   `CREATE TABLE rhythm.inbox (
     execution_id text COLLATE "C" NOT NULL,
     bucket smallint NOT NULL,
