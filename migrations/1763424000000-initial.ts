@@ -71,6 +71,9 @@ const UP = [
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
   ) WITH (fillfactor = 40)`,
   `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
+  // Both are of columns that never change, and cost nothing for tasks without tags. For lists by a rare name or tag.
+  `CREATE INDEX executions_workflows ON rhythm.executions (target_name, created_at) WHERE type = 'workflow'`,
+  `CREATE INDEX executions_tags ON rhythm.executions USING gin (tags) WHERE tags IS NOT NULL`,
   `CREATE INDEX executions_own_ids ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
   // A step that ends in the turn that consumes its result is one row, written once. Nothing but the end of its run or a newer step
   // ever deletes it.

@@ -84,7 +84,7 @@ export {
 export { type HistoryEntry, readHistory } from './read/read-history.js';
 export { type KeptCall, type KeptTurn, listKeptStates, readKeptState } from './read/read-kept-states.js';
 export { type RunState, readRunState } from './read/read-run-state.js';
-export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
+export { countStatuses, type QueueStatus, readQueues, readUnservedQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
