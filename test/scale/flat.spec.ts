@@ -1,15 +1,15 @@
 // Statements at 100,000 executions: none reads a whole table, and each reads no more pages than at any other size.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { listExecutions, moveDue, type Runner, readOverdue, Store, sql } from '../../libs/store/index.js';
+import { listExecutions, moveDue, type Runner, readOverdue, removeExecutions, Store, sql } from '../../libs/store/index.js';
 import { type ExplainedStatement, explained } from '../support/explained.js';
 import { useTestDatabase } from '../support/index.js';
-import { addDue, fillTables } from '../support/many-rows.js';
+import { addDue, ENDED, fillTables, idOf } from '../support/many-rows.js';
 import { STATEMENTS } from './statements.js';
 
 const ROWS = 100_000;
-// These have few rows whatever the load.
-const SMALL = ['worker_heartbeats', 'claims'];
+// The first two have few rows whatever the load, the others none here.
+const SMALL = ['worker_heartbeats', 'claims', 'history', 'signals'];
 
 describe('at 100,000 executions', () => {
   const database = useTestDatabase();
@@ -40,6 +40,16 @@ describe('at 100,000 executions', () => {
 
   it.each(Object.entries(STATEMENTS))('reads no whole table and few pages: %s', async (_name, { call, most }) => {
     expectFlat(await plansOf(call), most);
+  });
+
+  it('removes a batch of 200 whole', async () => {
+    const undo = new Error('undo');
+    const run = store.db.transaction(async (tx) => {
+      const ids = ENDED.map(idOf);
+      expect((await removeExecutions(tx, ids)).sort()).toEqual(ids);
+      throw undo;
+    });
+    await expect(run).rejects.toBe(undo);
   });
 
   it('looks for time limits without reading a backlog of timers, and for timers without one of time limits', async () => {

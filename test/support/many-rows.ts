@@ -1,9 +1,16 @@
 // Fills the tables with many rows of every kind, in bulk, for specs and benchmarks of large tables.
 
-import { type Runner, sql } from '../../libs/store/index.js';
+import { bucketOf, type Runner, sql } from '../../libs/store/index.js';
 
 /** The name of the rare workflow, and the rare tag. */
 export const RARE = 'rare';
+
+/** The id of an execution of `fillTables` by its number. */
+export const idOf = (g: number) => `x${String(g).padStart(9, '0')}`;
+
+/** Numbers of two hundred tasks that have completed. */
+export const ENDED = Array.from({ length: 200 }, (_, n) => 1_002 + n * 10);
+const FOUND_BY_ID = [10, 11, 20, ...ENDED];
 
 /**
  * `n` executions: nine tenths are tasks that completed, one tenth workflows that are suspended, each with a timer in the future. One
@@ -40,6 +47,21 @@ export async function fillTables(db: Runner, n: number): Promise<void> {
   await run(waiting('delayed', 1, `now() - interval '2 days' - g * interval '1 millisecond'`));
   await run(`INSERT INTO rhythm.scheduled_queue (execution_id, bucket, kind, call, due_at, fence)
     SELECT 'delayed' || lpad(g::text, 9, '0'), ${bucket('g')}, 'run', 0, now() + interval '1 day' + g * interval '1 second', g FROM generate_series(1, ${n}, 20) g`);
+  // In bulk the buckets are any; these are looked up by their ids, and have those of their ids.
+  const ids = FOUND_BY_ID.map(idOf);
+  for (const [table, column] of [
+    ['executions', 'id'],
+    ['steps', 'execution_id'],
+    ['scheduled_queue', 'execution_id'],
+    ['marked_executions', 'execution_id'],
+  ])
+    await db.rows(
+      sql(
+        'fill',
+        `UPDATE rhythm.${table} t SET bucket = d.bucket FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket) WHERE t.${column} = d.id`,
+      ),
+      [ids, ids.map(bucketOf)],
+    );
   for (const table of ['executions', 'marked_executions', 'steps', 'scheduled_queue', 'work_queue'])
     await run(`VACUUM (ANALYZE) rhythm.${table}`);
 }

@@ -45,6 +45,8 @@ export class TimerLoop extends Loop {
   /** The first time limits that this worker has left to whoever has their executions locked. */
   private skipped = 0;
   private settled = 0;
+  /** The execution that waits in line for its lock, to be ended then. */
+  private inLine: string | undefined;
   private waiting: Promise<void> | undefined;
 
   constructor(
@@ -90,10 +92,12 @@ export class TimerLoop extends Loop {
   private async endOverdue(): Promise<boolean> {
     const most = Math.min(OVERDUE_BATCH, this.batch);
     const limits = await readOverdue(this.link, most, this.skipped);
-    const left = await this.endFree(limits);
+    const left = await this.endFree(limits.filter(({ id }) => id !== this.inLine));
+    const inLine = limits.filter(({ id }) => id === this.inLine);
+    left.push(...inLine);
     this.settled += limits.length - left.length;
     this.skipped += left.length;
-    if (left.length > 0) this.endWhenFree(left[Math.floor(this.parts.runtime.random() * left.length)]);
+    if (left.length > inLine.length) this.endWhenFree(left[Math.floor(this.parts.runtime.random() * (left.length - inLine.length))]);
     if (limits.length === most) return true;
     // The last batch. Once more from the first, if something was left there and something else was ended meanwhile.
     const again = this.skipped > 0 && this.settled > 0;
@@ -101,7 +105,8 @@ export class TimerLoop extends Loop {
     return again;
   }
 
-  // Returns those that somebody else has locked.
+  // Returns those that somebody else has locked. What skips locked rows does not stand in line for them: it could pass those who do at the
+  // moment when the lock is given up. So this is not done with the one that waits in line.
   private async endFree(limits: readonly TimeLimit[]): Promise<TimeLimit[]> {
     const { db } = this.parts.store;
     const { found, ended } = await retrying(() =>
@@ -118,12 +123,14 @@ export class TimerLoop extends Loop {
   // One of those that are locked by somebody else: a run that is always busy would move again and again, and never reach its time
   // limit. This one waits in line for the lock. The loop does not wait for it.
   private endWhenFree(limit: TimeLimit): void {
-    this.waiting ??= this.endInLine(limit)
+    if (this.waiting) return;
+    this.inLine = limit.id;
+    this.waiting = this.endInLine(limit)
       .catch((error: unknown) => {
         if (this.running && !isLockTimeout(error)) this.parts.events.emit({ type: 'problem', where: 'timers', error });
       })
       .finally(() => {
-        this.waiting = undefined;
+        this.waiting = this.inLine = undefined;
         this.wakeup.trigger();
       });
   }
