@@ -71,6 +71,9 @@ const UP = [
     CONSTRAINT executions_pkey PRIMARY KEY (id, bucket)
   ) WITH (fillfactor = 40)`,
   `CREATE INDEX executions_created ON rhythm.executions (created_at)`,
+  // Both are of columns that never change, and cost nothing for tasks without tags. For lists by a rare name or tag.
+  `CREATE INDEX executions_workflows ON rhythm.executions (target_name, created_at) WHERE type = 'workflow'`,
+  `CREATE INDEX executions_tags ON rhythm.executions USING gin (tags) WHERE tags IS NOT NULL`,
   `CREATE INDEX executions_own_ids ON rhythm.executions (parent_id) WHERE parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')`,
   // A step that ends in the turn that consumes its result is one row, written once. Nothing but the end of its run or a newer step
   // ever deletes it.
@@ -120,7 +123,10 @@ const UP = [
     fence bigint,
     CONSTRAINT scheduled_queue_pkey PRIMARY KEY (execution_id, bucket, kind, call)
   )`,
-  `CREATE INDEX scheduled_queue_due ON rhythm.scheduled_queue (due_at)`,
+  // Each row is in one of these, by what is done with it when it is due: a backlog of one kind is not walked to find another.
+  `CREATE INDEX scheduled_queue_runs ON rhythm.scheduled_queue (due_at) WHERE kind = 'run'`,
+  `CREATE INDEX scheduled_queue_timers ON rhythm.scheduled_queue (due_at) WHERE kind = ANY('{timer,timeout,wake}'::text[])`,
+  `CREATE INDEX scheduled_queue_limits ON rhythm.scheduled_queue (due_at) WHERE kind = ANY('{deadline,start,grace}'::text[])`,
   `CREATE TABLE rhythm.inbox (
     execution_id text COLLATE "C" NOT NULL,
     bucket smallint NOT NULL,

@@ -70,7 +70,7 @@ export class Worker {
     this.links = [reading, writing, separate];
 
     // What everything below shares.
-    const wakeups = new Wakeups(runtime);
+    const wakeups = new Wakeups(runtime, options.pollMs);
     const slots = new Slots(options.concurrency, wakeups.claims);
     const clock = new DatabaseClock(runtime);
     const head = new QueueHead(options.pollMs, runtime);

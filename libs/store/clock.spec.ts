@@ -45,10 +45,10 @@ describe('the clock of the schema', () => {
 
   // The first test: the others replace the function of the migration.
   it('is inlined: due rows are found by the index, without a call of the function', async () => {
-    const due = 'SELECT 1 FROM rhythm.scheduled_queue s WHERE s.due_at <= rhythm.clock() ORDER BY s.due_at LIMIT 10';
+    const due = `SELECT 1 FROM rhythm.scheduled_queue s WHERE s.kind = 'run' AND s.due_at <= rhythm.clock() ORDER BY s.due_at LIMIT 10`;
     const plan = await link.rows<{ 'QUERY PLAN': string }>(sql('spec', `EXPLAIN (COSTS OFF) ${due}`));
     const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text).toMatch(/Index (Only )?Scan using scheduled_queue_due/);
+    expect(text).toMatch(/Index (Only )?Scan using scheduled_queue_runs/);
     expect(text).toMatch(/Index Cond: \(due_at <= statement_timestamp\(\)\)/);
   });
 

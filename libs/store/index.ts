@@ -73,7 +73,7 @@ export { restartExecution } from './manage/restart-execution.js';
 export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
 export { type StartAgainOutcome, startAgain } from './manage/start-again.js';
-export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
+export { mayVacuum, type VacuumTimes, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredFailureHandler, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
@@ -90,7 +90,7 @@ export {
 export { type HistoryEntry, readHistory } from './read/read-history.js';
 export { type KeptCall, type KeptTurn, listKeptStates, readKeptState } from './read/read-kept-states.js';
 export { type RunState, readRunState } from './read/read-run-state.js';
-export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
+export { countStatuses, type QueueStatus, readQueues, readUnservedQueues, readWorkers, type WorkerStatus } from './read/read-status.js';
 export { countWaiting, countWaitingKinds, type WaitingCount } from './read/read-waiting.js';
 export {
   type QueueTable,
@@ -138,8 +138,9 @@ export {
 } from './run/lanes.js';
 export { type LoadedRun, loadRuns, type StoredEvent } from './run/load-runs.js';
 export { markStarted } from './run/mark-started.js';
-export { dropScheduled, lockOverdue, type MovedDue, moveDue, type Overdue, readOverdue } from './run/move-due.js';
+export { type MovedDue, type Mover, moveDue } from './run/move-due.js';
 export { noteExecution } from './run/note-execution.js';
+export { dropScheduled, lockFreeOverdue, lockOverdue, type Overdue, readOverdue, type TimeLimit } from './run/overdue.js';
 export { readCalls, readKeptRefs, type StoredCall } from './run/read-calls.js';
 export {
   type PromotedStep,

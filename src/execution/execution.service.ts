@@ -106,7 +106,7 @@ export interface SystemStatus {
   workers: WorkerStatus[];
   /** Tasks with waiting executions that no live worker of their queue has. */
   unserved: UnservedTask[];
-  /** Runs of each workflow version that have not ended. */
+  /** Runs of each workflow version that have not ended, counted among the first and the last 5,000 runs of each workflow. */
   versions: { name: string; version: string; runs: number }[];
   /** How many suspended executions wait for each kind; one that waits for several counts in each. */
   waiting: Partial<Record<WaitingKind, number>>;

@@ -25,6 +25,7 @@ export interface WaitsFor {
 export interface ListOptions {
   status?: ExecutionStatus | readonly ExecutionStatus[];
   type?: 'task' | 'workflow';
+  /** Without `type`: if there are workflows of this name, those, otherwise tasks. */
   name?: string;
   queue?: string;
   /** Children of this execution; null for executions without a parent. */
@@ -40,7 +41,10 @@ export interface ListOptions {
   cursor?: string;
 }
 
-/** A page of executions, newest first. */
+/**
+ * A page of executions, newest first. A request looks at 10,000 executions at most, so a page may have fewer items than its limit, or
+ * none, although more match: go on while there is a `next`.
+ */
 export interface ListPage {
   items: Execution[];
   /** Pass it as `cursor` for the next page; absent on the last one. */

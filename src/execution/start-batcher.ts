@@ -4,20 +4,26 @@ import {
   bucketOf,
   insertExecutions,
   isDatabaseError,
+  isLockTimeout,
   type NewExecution,
   type Runner,
   rethrowMarked,
   retrying,
   type StartOutcome,
 } from '../../libs/store/index.js';
+import { HeldStarts } from './held-starts.js';
 
 // The most that one statement carries, so that no start waits for the megabytes of others.
 const MAX_ROWS = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 // Two in flight keep the database busy while Node prepares the next; more would only make the batches smaller.
 const IN_FLIGHT = 2;
+// How long a statement waits for an id that another open transaction is starting. Usually that transaction is a statement like this
+// one and commits within milliseconds. If not, the statement is split until that id is alone, which takes this long at each step.
+const PATIENCE_MS = 20;
 
-interface Waiting {
+/** A start that is to be stored, and who waits for its outcome. */
+export interface WaitingStart {
   execution: NewExecution;
   resolve(outcome: StartOutcome): void;
   reject(error: unknown): void;
@@ -25,14 +31,18 @@ interface Waiting {
 
 /** Turns many concurrent single starts into few statements; each start has its own outcome and its own error. */
 export class StartBatcher {
-  private waiting: Waiting[] = [];
+  private waiting: WaitingStart[] = [];
   private inFlight = 0;
+  private readonly held: HeldStarts;
 
-  constructor(private readonly db: Runner) {}
+  constructor(private readonly db: Runner) {
+    this.held = new HeldStarts(db);
+  }
 
   /** Stores one execution, together with others that are being started at the same time. */
   start(execution: NewExecution): Promise<StartOutcome> {
     return new Promise((resolve, reject) => {
+      if (this.held.has(execution.id)) return this.held.add({ execution, resolve, reject });
       this.waiting.push({ execution, resolve, reject });
       // After the current turn of the event loop, so that starts made in it share a statement.
       if (this.waiting.length === 1) setImmediate(() => this.flush());
@@ -50,7 +60,7 @@ export class StartBatcher {
     }
   }
 
-  private takeBatch(): Waiting[] {
+  private takeBatch(): WaitingStart[] {
     let bytes = 0;
     let rows = 0;
     for (const { execution } of this.waiting) {
@@ -61,19 +71,21 @@ export class StartBatcher {
     return this.waiting.splice(0, rows);
   }
 
-  private async send(batch: Waiting[]): Promise<void> {
+  private async send(batch: WaitingStart[]): Promise<void> {
+    const sorted = sortedForLocking(batch, ({ execution }) => execution);
     try {
-      const sorted = sortedForLocking(batch, ({ execution }) => execution);
       const outcomes = await retrying(() =>
         insertExecutions(
           this.db,
           sorted.map(({ execution }) => execution),
+          { patienceMs: PATIENCE_MS },
         ),
       ).catch(rethrowMarked);
       sorted.forEach((waiting, index) => {
         waiting.resolve(outcomes[index]!);
       });
     } catch (error) {
+      if (isLockTimeout(error)) return this.sendApart(sorted);
       // One row with an invalid value fails alone: the others are stored one by one. An unknown outcome is that of all.
       if (batch.length === 1 || !isDatabaseError(error)) {
         for (const waiting of batch) waiting.reject(error);
@@ -81,6 +93,14 @@ export class StartBatcher {
         for (const waiting of batch) await this.send([waiting]);
       }
     }
+  }
+
+  // Another open transaction is starting one of these ids. The others must not wait for it.
+  private async sendApart(sorted: WaitingStart[]): Promise<void> {
+    if (sorted.length === 1) return this.held.add(sorted[0]!);
+    const middle = sorted.length >> 1;
+    await this.send(sorted.slice(0, middle));
+    await this.send(sorted.slice(middle));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
-import { readQueues } from '../../libs/store/index.js';
+import { readUnservedQueues } from '../../libs/store/index.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { silentAfter } from '../config/silent-after.js';
 import { DatabaseHost } from '../database/database.host.js';
@@ -34,12 +34,12 @@ export class QueueWatch {
 
   /** One check. The engine reports a database that does not reply. */
   async check(): Promise<void> {
-    const queues = await readQueues(this.database.store.reader, silentAfter(this.loaded.settings.worker)).catch(() => []);
-    const unserved = queues.filter(({ waiting, workers, queue }) => waiting > 0 && workers === 0 && !this.reported.has(queue));
+    const queues = await readUnservedQueues(this.database.store.reader, silentAfter(this.loaded.settings.worker)).catch(() => []);
+    const unserved = queues.filter((queue) => !this.reported.has(queue));
     if (unserved.length === 0) return;
-    for (const { queue } of unserved) this.reported.add(queue);
+    for (const queue of unserved) this.reported.add(queue);
     this.logger.warn(
-      `Executions wait in queues that no worker serves: ${listNames(unserved.map(({ queue }) => queue))}. Add them to worker.queues of a process that runs work.`,
+      `Executions wait in queues that no worker serves: ${listNames(unserved)}. Add them to worker.queues of a process that runs work.`,
     );
   }
 }

@@ -22,12 +22,13 @@ describe('list', () => {
   it.each([
     ['no JSON', 'forged'],
     ['no array', Buffer.from('null').toString('base64url')],
-    ['a time that is none', cursorOf('tomorrow', 'a')],
-    ['a time of the database that is none', cursorOf('infinity', 'a')],
-    ['a month that is none', cursorOf('2026-13-01T00:00:00.000000Z', 'a')],
-    ['SQL', cursorOf("2026-01-01'; drop table x; --", 'a')],
-    ['an id with NUL', cursorOf('2026-01-01T00:00:00.000000Z', 'a\0')],
-    ['an id of a megabyte', cursorOf('2026-01-01T00:00:00.000000Z', 'a'.repeat(5_000))],
+    ['a time that is none', cursorOf('tomorrow', 0, 'a')],
+    ['a time of the database that is none', cursorOf('infinity', 0, 'a')],
+    ['a month that is none', cursorOf('2026-13-01T00:00:00.000000Z', 0, 'a')],
+    ['SQL', cursorOf("2026-01-01'; drop table x; --", 0, 'a')],
+    ['an id with NUL', cursorOf('2026-01-01T00:00:00.000000Z', 0, 'a\0')],
+    ['an id of a megabyte', cursorOf('2026-01-01T00:00:00.000000Z', 0, 'a'.repeat(5_000))],
+    ['a call that is none', cursorOf('2026-01-01T00:00:00.000000Z', 1e300, 'a')],
   ])('refuses a forged cursor: %s', async (_, cursor) => {
     await expect(app.executions.list({ cursor })).rejects.toMatchObject(
       refusal('RHYTHM_OPTION_INVALID', 'options.cursor', /The cursor is not one that list\(\) returned/),

@@ -32,7 +32,7 @@ describe('a start timeout', () => {
     const store = watchLinks(harness.store, async ({ name }, _values, send) => {
       if (name === 'rhythm_claim_work') await read.passed;
       const rows = await send();
-      if (overdue && name.startsWith('rhythm_commit')) judged.open();
+      if (overdue && name === 'rhythm_move_due') judged.open();
       if (name === 'rhythm_read_overdue' && rows.length > 0) {
         overdue = true;
         read.open();
@@ -52,7 +52,7 @@ describe('a start timeout', () => {
     const { items } = await claimWork(harness.store.db, 'worker', 'claim', ['default'], 1);
     const [{ id, bucket, fence }] = items;
     const task = { id, bucket, fence, attempts: 0, status: 'failed' as const, startedAt: Date.now() };
-    const { tasks } = await commitWork(harness.store.db, { workerId: 'timer', tasks: [task], turns: [], claims: [], onlyUnstarted: true });
+    const { tasks } = await commitWork(harness.store.db, { workerId: 'timer', tasks: [task], turns: [], claims: [] });
     expect(tasks).toEqual([true]);
     expect(await markStarted(harness.store.db, items[0])).toBe(false);
   });

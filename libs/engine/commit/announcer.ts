@@ -107,7 +107,7 @@ export class Announcer {
       return this.lost(run);
     }
     this.queuesOf(turn, result, queues);
-    for (const timer of turn.timers) this.wakeups.timers.triggerWithin(timer.delayMs ?? (timer.at as number) - this.clock.now());
+    for (const timer of turn.timers) this.wakeups.timers.scheduled(timer.delayMs ?? (timer.at as number) - this.clock.now());
     if (turn.children.some((child) => child.options?.delayMs !== undefined)) store.hints.hint('timer', ANY);
     if (turn.cascade || turn.cancels.length > 0 || turn.again || turn.replies.length > 0) queues.add(ANY);
     if (notes) this.noted(run, notes);
@@ -165,7 +165,7 @@ export class Announcer {
   private retried(item: HeldItem, task: TaskCommit): void {
     const { events } = this.parts;
     const delayMs = task.retryAfterMs ?? 0;
-    this.wakeups.timers.triggerWithin(delayMs);
+    this.wakeups.timers.scheduled(delayMs);
     if (!events.hasListeners('retried')) return;
     events.emit({ type: 'retried', ...factsOf(item), attempt: task.attempts, delayMs, error: errorFacts(task.error) });
   }

@@ -26,7 +26,7 @@ function committerOf(
   separate: Runner,
   events = new EngineEvents(),
 ): Committer {
-  const wakeups = new Wakeups(REAL_RUNTIME);
+  const wakeups = new Wakeups(REAL_RUNTIME, 1_000);
   const parts = { store, workerId, events, runtime: REAL_RUNTIME, options: DEFAULT_ENGINE_OPTIONS } as WorkerParts;
   const immediate = { choose: () => undefined } as unknown as ImmediateClaims;
   const announcer = { written: () => undefined } as unknown as Announcer;

@@ -130,7 +130,7 @@ export class GroupWriter {
     while (!this.stopped) {
       try {
         await putOffItems(store.db, workerId, [item], [], UNWRITABLE_MS, runtime.newFence());
-        return this.wakeups.timers.triggerWithin(UNWRITABLE_MS);
+        return this.wakeups.timers.scheduled(UNWRITABLE_MS);
       } catch (error) {
         this.problem('give back', error);
         await sleep(runtime, RETRY_MS);

@@ -1,6 +1,6 @@
 // Keeps the queue tables clean while there is load; does nothing while there is none.
 
-import { mayVacuum, type Runner, vacuumQueues } from '../../store/index.js';
+import { mayVacuum, type Runner, type VacuumTimes, vacuumQueues } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { WorkerParts } from '../engine-options.js';
 import { Loop } from './loop.js';
@@ -15,6 +15,7 @@ const RETRY_MS = 5_000;
 export class VacuumLoop extends Loop {
   private isOwner: boolean | undefined;
   private cleanedAt = 0;
+  private readonly took: VacuumTimes = new Map();
 
   constructor(
     parts: WorkerParts,
@@ -40,7 +41,7 @@ export class VacuumLoop extends Loop {
       return everyMs;
     }
     this.cleanedAt = committer.written;
-    const done = await vacuumQueues(this.lockLink, this.link);
+    const done = await vacuumQueues(this.lockLink, this.link, this.took, () => this.parts.runtime.monotonicNow());
     return done ? everyMs : everyMs * (1 + OTHERS_INTERVALS);
   }
 

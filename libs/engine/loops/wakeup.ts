@@ -9,7 +9,7 @@ export class Wakeup {
   private timer: Timer | undefined;
   private timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(private readonly runtime: Runtime) {}
+  constructor(protected readonly runtime: Runtime) {}
 
   /** Ends the present wait, or the next one at once. */
   trigger(): void {

@@ -41,7 +41,7 @@ export class GiveBack {
   async later(items: readonly HeldItem[], afterMs: number): Promise<PutOff[]> {
     const { store, workerId, runtime } = this.parts;
     const putOff = await this.release(items, (claims) => putOffItems(store.db, workerId, items, claims, afterMs, runtime.newFence()));
-    this.wakeups.timers.triggerWithin(afterMs);
+    this.wakeups.timers.scheduled(afterMs);
     return putOff ?? [];
   }
 

@@ -1,5 +1,6 @@
 // Children that turns start, as a part of a commit: queued, scheduled for later, or claimed at once by the same worker.
 
+import { CLOCK_NOW } from '../clock.js';
 import { childId } from '../ids.js';
 import { DUE_AFTER_DELAY, EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns, type NewExecution, schedule } from '../new-execution.js';
 import { enqueue } from '../work-queue.js';
@@ -91,6 +92,8 @@ function hasTimes(children: readonly Owned<NewExecution>[]): boolean {
   );
 }
 
+// Each has a time of its own, in the order of the calls: lists are read by the index on time, and children of the same time (a turn may
+// start 10,000) would have to be sorted for each page.
 // `name` is that of the CTE, whose rows have what the queue and the schedule need.
 function insertChildren(
   commit: CommitBuilder,
@@ -102,8 +105,8 @@ function insertChildren(
   const rest = `, type, queue, priority, options, parent_call,
         CASE ${DUE_AFTER_DELAY} END AS due_at`;
   const inserted = `${name} AS (
-      INSERT INTO rhythm.executions (fence, ${EXECUTION_COLUMNS})
-      SELECT ${fence}, ${EXECUTION_VALUES}
+      INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
+      SELECT ${fence}, ${CLOCK_NOW}, ${EXECUTION_VALUES}
       FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS})
       WHERE ${commit.ofWinner}
       ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}

@@ -60,7 +60,11 @@ export class CommitBuilder {
     const key = `${this.optimistic ? 'optimistic' : 'checked'}${single ? '-single' : ''}:${names.join('+')}`;
     let statement = statements.get(key);
     if (!statement) {
-      statement = { name: `rhythm_commit_${statements.size}`, text: `WITH ${textsOf(parts, single).join(',\n')}\n${result}` };
+      statement = {
+        name: `rhythm_commit_${statements.size}`,
+        isShape: true,
+        text: `WITH ${textsOf(parts, single).join(',\n')}\n${result}`,
+      };
       statements.set(key, statement);
     }
     return { statement, values: valuesOf(parts, single) };

@@ -36,8 +36,6 @@ export interface WorkCommit {
   standing?: StandingClaim;
   /** First write what is right if no item lost its fence, and only if one did, write it with checks. Not inside a transaction. */
   optimistic?: boolean;
-  /** The tasks are ended because they waited too long: only those that have not been marked as started. */
-  onlyUnstarted?: boolean;
   /** The new fence of everything that this commit moves; a random one by default. */
   fence?: number;
 }
@@ -76,13 +74,13 @@ export async function commitWork(db: Runner, work: WorkCommit): Promise<CommitOu
 
 async function write(
   db: Runner,
-  { workerId, tasks, turns, claims, immediate, standing, onlyUnstarted = false }: WorkCommit,
+  { workerId, tasks, turns, claims, immediate, standing }: WorkCommit,
   fence: number,
   optimistic: boolean,
 ): Promise<{ kind: 'task' | 'turn'; n: number }[]> {
   const commit = new CommitBuilder(optimistic);
   const moved: (readonly [rows: string, count: number])[] = [];
-  if (tasks.length > 0) addTasks(commit, workerId, fence, tasks, fusions(tasks, turns), onlyUnstarted);
+  if (tasks.length > 0) addTasks(commit, workerId, fence, tasks, fusions(tasks, turns));
   if (turns.length > 0) {
     moved.push(...addTurns(commit, workerId, fence, turns));
     addChildren(commit, workerId, fence, turns, immediate);

@@ -45,7 +45,6 @@ export function addTasks(
   fence: number,
   tasks: readonly TaskCommit[],
   fusedWith: readonly (number | null)[],
-  onlyUnstarted: boolean,
 ): void {
   const usual = tasks.every((task, n) => isUsual(task) && (commit.optimistic || fusedWith[n] === null));
   const columns = usual ? usualColumns(commit, tasks) : fullColumns(commit, tasks, fusedWith);
@@ -56,7 +55,7 @@ export function addTasks(
       : `, d.parent_id, d.parent_bucket, d.parent_call, d.fused,
         CASE WHEN d.status = 'completed' THEN coalesce(d.verbatim, d.output) ELSE coalesce(d.verbatim, d.error) END AS payload`;
   commit.add(
-    onlyUnstarted ? 'unstarted-tasks' : 'tasks',
+    'tasks',
     columns,
     // `crashes` counts recoveries without progress, and this is progress.
     (unnest, worker, next) => `ended AS (
@@ -66,7 +65,7 @@ export function addTasks(
         finished_at = CASE WHEN d.status IN ${ENDED} THEN ${CLOCK} END,
         cancelled_at = CASE WHEN d.status = 'cancelled' THEN ${CLOCK} END
       FROM ${unnest} AS d(n, id, bucket, fence, status, attempts, output, error, verbatim, started_at, parent_id, parent_bucket, parent_call, fused)
-      WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence ${onlyUnstarted ? 'AND e.started_at IS NULL' : ''}
+      WHERE e.id = d.id AND e.bucket = d.bucket AND e.fence = d.fence
       RETURNING d.n, e.id, e.bucket, e.status${forParent}
     )`,
     [

@@ -3,8 +3,9 @@
 import pg from 'pg';
 import { type ConnectionOptions, clientConfig, REPLY_TIMEOUT_MS } from './connection-options.js';
 import { intercepted } from './intercept.js';
+import { PreparedShapes } from './prepared-shapes.js';
 import { CLOSE_TIMEOUT_MS, Sockets } from './sockets.js';
-import { type Runner, type Statement, textFor } from './statement.js';
+import { quoteName, type Runner, type Statement, textFor } from './statement.js';
 
 // The plans of the engine's statements are known to be right, and planning them again costs more than running them:
 // database CPU per task 557 → 305 µs at batch 1 and 43 → 21 µs at 500. Generic plans without the other switches are far slower.
@@ -22,6 +23,7 @@ const PINNED_PLANS = [
 export class EngineConnection implements Runner {
   private readonly client: pg.Client;
   private readonly prepared = new Map<Statement, pg.QueryConfig>();
+  private readonly shapes = new PreparedShapes();
   private readonly sockets = new Sockets();
   /** Milliseconds without a reply after which a statement ends the connection. */
   readonly replyTimeoutMs: number;
@@ -95,10 +97,19 @@ export class EngineConnection implements Runner {
     let query = this.prepared.get(statement);
     if (!query) {
       const text = textFor(statement, this.options.schema);
-      query = this.options.pooled ? { text } : { name: statement.name, text };
+      query = this.options.pooled || statement.isShape ? { text } : { name: statement.name, text };
       this.prepared.set(statement, query);
     }
-    const result = await this.client.query({ ...query, values: values as unknown[] });
-    return result.rows as Row[];
+    if (!statement.isShape || this.options.pooled)
+      return (await this.client.query({ ...query, values: values as unknown[] })).rows as Row[];
+    const { name, drop } = this.shapes.use(statement);
+    if (drop !== undefined) this.deallocate(drop);
+    return (await this.client.query({ ...query, name, values: values as unknown[] })).rows as Row[];
+  }
+
+  // Statements are run in the order in which they are sent, so what used this name before is not disturbed. If the connection is lost,
+  // the statement that is sent next says so; if the name was never prepared because its statement was refused, there is nothing to drop.
+  private deallocate(name: string): void {
+    this.client.query(`DEALLOCATE ${quoteName(name)}`).catch(() => undefined);
   }
 }

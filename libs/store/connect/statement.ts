@@ -4,6 +4,8 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** One of many combinations of parts: a connection keeps only those prepared that it uses most. */
+  readonly isShape?: boolean;
 }
 
 /**

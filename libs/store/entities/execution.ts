@@ -7,6 +7,9 @@ export type StoredStatus = 'pending' | 'suspended' | 'paused' | 'completed' | 'f
 
 @Entity('executions')
 @Index('executions_created', ['createdAt'])
+@Index('executions_workflows', ['targetName', 'createdAt'], { where: `type = 'workflow'` })
+// A GIN index, which TypeORM cannot describe in all versions: the migration makes it.
+@Index('executions_tags', { synchronize: false })
 // Children normally have their parent's id as a prefix; only those with an id of their own need an index to be found.
 @Index('executions_own_ids', ['parentId'], { where: `parent_id IS NOT NULL AND NOT starts_with(id, parent_id || ':')` })
 export class ExecutionEntity {

@@ -10,7 +10,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export type ScheduledKind = 'run' | 'timer' | 'timeout' | 'deadline' | 'start' | 'grace' | 'wake';
 
 @Entity('scheduled_queue')
-@Index('scheduled_queue_due', ['dueAt'])
+@Index('scheduled_queue_runs', ['dueAt'], { where: `kind = 'run'` })
+@Index('scheduled_queue_timers', ['dueAt'], { where: `kind = ANY('{timer,timeout,wake}'::text[])` })
+@Index('scheduled_queue_limits', ['dueAt'], { where: `kind = ANY('{deadline,start,grace}'::text[])` })
 export class ScheduledQueueEntity {
   @PrimaryColumn({ name: 'execution_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'scheduled_queue_pkey' })
   executionId!: string;

@@ -34,7 +34,7 @@ export interface StartOutcome {
 // million rows of one instant: 0.7 s per page).
 // With ON CONFLICT every insert is tentative and confirmed by a second record, 48 bytes of WAL per row; ids that no other row can
 // have are inserted without it.
-const insert = (name: string, onConflict: string) =>
+const insert = (name: string, onConflict: string, patience = '') =>
   sql(
     name,
     `WITH new AS (
@@ -42,6 +42,7 @@ const insert = (name: string, onConflict: string) =>
     SELECT $14::bigint, ${CLOCK_NOW}, ${EXECUTION_VALUES}
     FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
       AS d(${EXECUTION_COLUMNS})
+    ${patience}
     ${onConflict}
     RETURNING id, bucket, type, queue, priority, options,
       CASE WHEN options ? 'runAt' THEN (options->>'runAt')::timestamptz ${DUE_AFTER_DELAY} END AS due_at
@@ -68,7 +69,15 @@ const INSERT_UNIFORM = sql(
   SELECT $7::text, -$8::smallint, nextval('rhythm.queue_seq'), d.bucket, d.id, CASE WHEN $5::text = 'task' THEN $4::bigint END
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)`,
 );
-const INSERT = insert('insert_executions', 'ON CONFLICT (id, bucket) DO NOTHING');
+const UNLESS_THERE = 'ON CONFLICT (id, bucket) DO NOTHING';
+const INSERT = insert('insert_executions', UNLESS_THERE);
+// The setting ends with the statement, so it needs no transaction and no session of its own, and works behind a pooler. It is a
+// subquery without a row of `d`, so it is read once, before the first row is inserted.
+const INSERT_PATIENT = insert(
+  'insert_executions_patient',
+  UNLESS_THERE,
+  `WHERE (SELECT set_config('lock_timeout', $15::integer || 'ms', true)) IS NOT NULL`,
+);
 
 // A start in a caller's transaction that finds an existing run keeps that run from being removed until the transaction ends, so
 // that the result of the start is still true when it commits. The lock is the weakest there is; only a removal waits for it.
@@ -90,13 +99,15 @@ const TRIES = 10;
 export interface InsertOptions {
   /** The runner is an open transaction of the caller's. */
   inTransaction?: boolean;
+  /** How long to wait for a start of the same id in another open transaction before failing with a lock timeout. Default: it waits. */
+  patienceMs?: number;
 }
 
 /** Inserts executions with their queue rows or due times. The same id and input again is the same run. */
 export async function insertExecutions(
   db: Runner,
   executions: readonly NewExecution[],
-  { inTransaction = false }: InsertOptions = {},
+  { inTransaction = false, patienceMs }: InsertOptions = {},
 ): Promise<StartOutcome[]> {
   if (executions.length === 0) return [];
   if (executions.every(({ fresh }) => fresh)) {
@@ -108,7 +119,11 @@ export async function insertExecutions(
   const isKnown = ({ id }: NewExecution) => inserted.has(id) || existing.has(id);
   let open = executions;
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
-    for (const { id } of await db.rows<{ id: string }>(INSERT, parameters(open))) inserted.add(id);
+    const rows =
+      patienceMs === undefined
+        ? await db.rows<{ id: string }>(INSERT, parameters(open))
+        : await db.rows<{ id: string }>(INSERT_PATIENT, [...parameters(open), patienceMs]);
+    for (const { id } of rows) inserted.add(id);
     if (inserted.size === executions.length) break;
     const ids = existingAmong(open, inserted);
     const found = await db.rows<ExistingRun>(inTransaction ? LOCKED_EXISTING : EXISTING, [ids, ids.map(bucketOf)]);

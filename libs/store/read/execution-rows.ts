@@ -5,7 +5,7 @@ import { NO_FENCE } from '../fence.js';
 import { stepField } from '../pending-steps.js';
 
 /** The columns of such a row, in the order in which every source has them. */
-const COLUMNS = `created_at, bucket, priority, parent_call, id, type, target_name, queue, parent_id, version, inputs, inputs_verbatim, options, tags,
+export const COLUMNS = `created_at, bucket, priority, parent_call, id, type, target_name, queue, parent_id, version, inputs, inputs_verbatim, options, tags,
   started_at, cancelled_at, attempts, crashes, status, worker_id, finished_at, progress, note, fence, output, output_verbatim, error`;
 const OF_E = COLUMNS.replace(/\b\w+\b/g, 'e.$&');
 

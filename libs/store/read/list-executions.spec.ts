@@ -65,6 +65,38 @@ describe('listExecutions', () => {
     await expect(listExecutions(store.db, { cursor: 'nonsense' })).rejects.toThrow('unchanged');
   });
 
+  it('lists children of the same time in the order of their calls, the last first, on one page or on many', async () => {
+    const calls = Array.from({ length: 12 }, (_, n) => n + 1);
+    await insertExecutions(store.db, [
+      task('twelve', { type: 'workflow' }),
+      ...calls.map((call) => task(`twelve:${call}`, { parentId: 'twelve', parentCall: call, queue: 'of-twelve' })),
+    ]);
+    await store.db.rows(sql('spec', `UPDATE rhythm.executions SET created_at = now() WHERE queue = 'of-twelve'`));
+    const expected = calls.map((call) => `twelve:${call}`).reverse();
+    for (const filter of [{ parentId: 'twelve' }, { queue: 'of-twelve' }])
+      for (const limit of [5, 100]) {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await listExecutions(store.db, { ...filter, limit, cursor });
+          seen.push(...page.items.map(({ id }) => id));
+          cursor = page.next;
+        } while (cursor);
+        expect(seen).toEqual(expected);
+      }
+    await store.db.rows(sql('spec', `DELETE FROM rhythm.executions WHERE id = 'twelve' OR queue = 'of-twelve'`));
+    await store.db.rows(sql('spec', `DELETE FROM rhythm.work_queue WHERE execution_id LIKE 'twelve%'`));
+  });
+
+  it('finds workflows by name first, and the tasks of the same name when asked for tasks', async () => {
+    await insertExecutions(store.db, [task('both-w', { type: 'workflow', targetName: 'both' }), task('both-t', { targetName: 'both' })]);
+    expect(await ids({ name: 'both' })).toEqual(['both-w']);
+    expect(await ids({ name: 'both', type: 'task' })).toEqual(['both-t']);
+    expect(await ids({ name: 'both', type: 'workflow' })).toEqual(['both-w']);
+    await store.db.rows(sql('spec', `DELETE FROM rhythm.executions WHERE id LIKE 'both-%'`));
+    await store.db.rows(sql('spec', `DELETE FROM rhythm.work_queue WHERE execution_id LIKE 'both-%'`));
+  });
+
   it('gives executions that are started together times of their own, so that a page of them need not sort them all', async () => {
     await insertExecutions(
       store.db,

@@ -99,8 +99,8 @@ const TREE = sql(
   `WITH RECURSIVE roots AS (
     SELECT $1::text COLLATE "C" AS id, $2::smallint AS bucket
     UNION
-    SELECT s.id, s.bucket FROM roots r JOIN rhythm.executions p ON p.bucket = r.bucket AND ${isInTree('p.id', 'r.id')}
-    JOIN rhythm.executions s ON ${isChildWithOwnId('s.', 'p.id')}
+    SELECT s.id, s.bucket FROM roots o, ${inTree('executions', 'id')} p,
+      LATERAL (SELECT * FROM rhythm.executions c WHERE ${isChildWithOwnId('c.', 'p.id')} OFFSET 0) s
   ), found AS MATERIALIZED (
     SELECT e.* FROM ${rowsNamed(
       'e',

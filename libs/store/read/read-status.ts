@@ -3,14 +3,15 @@
 import { CLOCK, millis } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { NO_FENCE } from '../fence.js';
+import { IS_RUN } from '../run/scheduled-kinds.js';
 import { pendingStepRows, RUNS_WITH_STEPS, rowsNamed } from './execution-rows.js';
 import { STATUS, WITH_HOLDER } from './read-execution.js';
 
 export interface QueueStatus {
   queue: string;
-  /** Runnable now. */
+  /** Runnable now; counted up to 10,000. */
   waiting: number;
-  /** Runnable later. */
+  /** Runnable later; counted among the 10,000 of all queues that are due first. */
   scheduled: number;
   /** Claimed by a worker. */
   running: number;
@@ -34,21 +35,48 @@ export interface WorkerStatus {
   running: number;
 }
 
+// Counting a backlog of a million rows takes a second, and `status` is asked again and again.
+const MOST_COUNTED = 10_000;
+
+// The names of queues with waiting executions, one by one from the index: as many steps as there are queues.
+const QUEUES_WITH_WORK = `work_names AS (
+    (SELECT q.queue FROM rhythm.work_queue q ORDER BY q.queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT q.queue FROM rhythm.work_queue q WHERE q.queue > n.queue ORDER BY q.queue LIMIT 1) FROM work_names n WHERE n.queue IS NOT NULL
+  )`;
+
+// The first of each rank of a queue, in the same way: the oldest of all is among them.
+const OLDEST = (queue: string) => `WITH RECURSIVE firsts AS (
+      (SELECT q.rank, q.seq, q.execution_id, q.bucket FROM rhythm.work_queue q WHERE q.queue = ${queue} AND q.lane = '' ORDER BY q.rank, q.seq LIMIT 1)
+      UNION ALL
+      SELECT x.* FROM firsts f, LATERAL (SELECT q.rank, q.seq, q.execution_id, q.bucket FROM rhythm.work_queue q
+        WHERE q.queue = ${queue} AND q.lane = '' AND q.rank > f.rank ORDER BY q.rank, q.seq LIMIT 1) x
+    ) SELECT f.execution_id, f.bucket FROM firsts f ORDER BY f.seq LIMIT 1`;
+
 const QUEUES = sql(
   'queue_status',
-  `WITH waiting AS (SELECT q.queue, count(*)::integer AS n, min(q.seq) FILTER (WHERE q.lane = '') AS first FROM rhythm.work_queue q GROUP BY q.queue),
-  scheduled AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.scheduled_queue s JOIN rhythm.executions e ON e.id = s.execution_id AND e.bucket = s.bucket WHERE s.kind = 'run' GROUP BY e.queue),
-  running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence)
-    JOIN rhythm.executions e ON e.id = i.id AND e.bucket = i.bucket AND e.fence = i.fence GROUP BY e.queue
+  `WITH RECURSIVE ${QUEUES_WITH_WORK},
+  scheduled AS (SELECT e.queue, count(*)::integer AS n FROM (SELECT s.execution_id, s.bucket FROM rhythm.scheduled_queue s WHERE ${IS_RUN} ORDER BY s.due_at LIMIT ${MOST_COUNTED}) s,
+    LATERAL (SELECT x.queue FROM rhythm.executions x WHERE x.id = s.execution_id AND x.bucket = s.bucket OFFSET 0) e GROUP BY e.queue),
+  running AS (SELECT e.queue, count(*)::integer AS n FROM rhythm.claims c, unnest(c.ids, c.buckets, c.fences) AS i(id, bucket, fence),
+    LATERAL (SELECT x.queue FROM rhythm.executions x WHERE x.id = i.id AND x.bucket = i.bucket AND x.fence = i.fence OFFSET 0) e GROUP BY e.queue
     UNION ALL SELECT e.queue, count(*)::integer FROM ${rowsNamed('e', pendingStepRows(RUNS_WITH_STEPS))} GROUP BY e.queue),
   served AS (SELECT q AS queue, count(*)::integer AS n FROM rhythm.worker_heartbeats w, unnest(w.queues) q WHERE w.beat_at > now() - make_interval(secs => $1 / 1000.0) GROUP BY q),
-  names AS (SELECT queue FROM waiting UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
-  SELECT n.queue, coalesce(w.n, 0) AS waiting, coalesce(s.n, 0) AS scheduled, coalesce((SELECT sum(r.n)::integer FROM running r WHERE r.queue = n.queue), 0) AS running,
+  names AS (SELECT queue FROM work_names WHERE queue IS NOT NULL UNION SELECT queue FROM scheduled UNION SELECT queue FROM running UNION SELECT queue FROM served)
+  SELECT n.queue,
+    (SELECT count(*)::integer FROM (SELECT 1 FROM rhythm.work_queue q WHERE q.queue = n.queue ORDER BY q.queue, q.lane, q.rank, q.seq LIMIT ${MOST_COUNTED}) q) AS waiting,
+    coalesce(s.n, 0) AS scheduled, coalesce((SELECT sum(r.n)::integer FROM running r WHERE r.queue = n.queue), 0) AS running,
     coalesce(v.n, 0) AS workers,
-    (SELECT ${millis(`${CLOCK} - e.created_at`)} FROM rhythm.work_queue q JOIN rhythm.executions e ON e.id = q.execution_id AND e.bucket = q.bucket
-      WHERE q.queue = n.queue AND q.lane = '' AND q.seq = w.first LIMIT 1) AS "oldestMs"
-  FROM names n LEFT JOIN waiting w USING (queue) LEFT JOIN scheduled s USING (queue) LEFT JOIN served v USING (queue)
+    (SELECT ${millis(`${CLOCK} - e.created_at`)} FROM (${OLDEST('n.queue')}) q JOIN rhythm.executions e ON e.id = q.execution_id AND e.bucket = q.bucket) AS "oldestMs"
+  FROM names n LEFT JOIN scheduled s USING (queue) LEFT JOIN served v USING (queue)
   ORDER BY n.queue`,
+);
+
+const UNSERVED_QUEUES = sql(
+  'unserved_queues',
+  `WITH RECURSIVE ${QUEUES_WITH_WORK}
+  SELECT n.queue FROM work_names n
+  WHERE n.queue IS NOT NULL AND NOT EXISTS (SELECT 1 FROM rhythm.worker_heartbeats w WHERE n.queue = ANY(w.queues) AND w.beat_at > now() - make_interval(secs => $1 / 1000.0)) ORDER BY n.queue`,
 );
 
 const WORKERS = sql(
@@ -75,6 +103,11 @@ const COUNTS = sql(
 /** All queues that have work or a worker. A worker that has been silent for longer than this does not count. */
 export async function readQueues(db: Runner, silentAfterMs: number): Promise<QueueStatus[]> {
   return db.rows<QueueStatus>(QUEUES, [silentAfterMs]);
+}
+
+/** The queues in which executions wait and which no worker serves. A worker that has been silent for longer than this does not count. */
+export async function readUnservedQueues(db: Runner, silentAfterMs: number): Promise<string[]> {
+  return (await db.rows<{ queue: string }>(UNSERVED_QUEUES, [silentAfterMs])).map(({ queue }) => queue);
 }
 
 export async function readWorkers(db: Runner): Promise<WorkerStatus[]> {

@@ -4,7 +4,7 @@ import { CLOCK } from '../clock.js';
 import { type Runner, sql } from '../connect/statement.js';
 
 // A claim writes nothing to the execution, so a timeout that read it as waiting could still end it at the same fence. This write
-// and that of the timeout change the same row: the second finds the fence or `started_at` changed, and matches no row.
+// changes the row that the timeout locks before it reads its limit again: the second of them finds the fence changed, or the limit gone.
 const MARK = sql(
   'mark_started',
   `WITH begun AS (

@@ -45,9 +45,10 @@ export const listCommand: CliCommand = (program, context) => {
 };
 
 function print({ items, next }: ListPage, rootsOnly: boolean, context: CliContext): void {
-  if (items.length === 0)
+  if (items.length === 0 && next) context.note('No executions match among those that were read; there are older ones.');
+  else if (items.length === 0)
     return context.note(`No executions match.${rootsOnly ? ' Executions that others called are listed with --all.' : ''}`);
-  context.print(renderTable(items, columns(context), context.terminal));
+  else context.print(renderTable(items, columns(context), context.terminal));
   if (next) context.note(`Next page: --cursor ${next}`);
 }
 
