@@ -21,6 +21,7 @@ export {
   CompletionBusyError,
   CompletionTokenError,
   ConfigurationError,
+  EraseRefusedError,
   ExecutionCancelledError,
   ExecutionConflictError,
   ExecutionFailedError,
@@ -39,6 +40,7 @@ export {
 } from './errors.js';
 export { RhythmEvents } from './events/rhythm.events.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
+export type { Erased } from './execution/erase.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
 export {
   ExecutionService,

@@ -1,7 +1,7 @@
 // What an engine is built from and how it behaves; the module fills it from the settings.
 
 import type { DataSource } from 'typeorm';
-import type { Store } from '../store/index.js';
+import type { RetentionAges, Store } from '../store/index.js';
 import type { EngineEvents } from './engine-events.js';
 import type { Runtime } from './runtime.js';
 import type { TaskSource } from './tasks/runnable-task.js';
@@ -40,6 +40,8 @@ export interface EngineOptions {
   stepsInPlace: number;
   /** How often the queue tables are vacuumed under load; 0 for never. */
   vacuumMs: number;
+  /** How long what has ended is kept, how often that is looked at, and how often the walk over all executions begins. */
+  retention: RetentionAges & { pollMs: number; walkEveryMs: number };
   /** Version of this code, shown with the worker. */
   codeVersion: string;
 }
@@ -64,6 +66,15 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   cacheBytes: 67_108_864,
   stepsInPlace: 16,
   vacuumMs: 200,
+  retention: {
+    completedMs: null,
+    failedMs: null,
+    cancelledMs: null,
+    historyMs: null,
+    keysMs: null,
+    pollMs: 60_000,
+    walkEveryMs: 3_600_000,
+  },
   codeVersion: '0.1.0',
 };
 

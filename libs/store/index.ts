@@ -48,8 +48,18 @@ export {
   upsertDefinitions,
   versionsInUse,
 } from './manage/definitions.js';
+export {
+  type DiscardedSnapshot,
+  discardedSnapshotsOf,
+  discardSnapshots,
+  dueDiscardedSnapshots,
+  forgetDiscardedSnapshots,
+  putOffDiscardedSnapshots,
+} from './manage/discarded-snapshots.js';
+export { type ErasedExecution, type EraseRefusal, eraseExecution, findTagged } from './manage/erase-execution.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './manage/find-ended.js';
 export { insertExecutions, type StartOutcome } from './manage/insert-executions.js';
+export { LEFTOVER_TABLES, removeLeftovers } from './manage/leftovers.js';
 export {
   assertSchema,
   createDataSource,
@@ -66,8 +76,10 @@ export { countOrphanSignals, removeOrphanSignals } from './manage/orphan-signals
 export { pauseExecutions, resumeExecutions } from './manage/pause-execution.js';
 export { removeExecutions } from './manage/remove-execution.js';
 export { requestCancel } from './manage/request-cancel.js';
+export { lockRetention, type RetentionAges, type RetentionBounds, type RetentionStep, retain } from './manage/retention.js';
 export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
+export { expireTombstones } from './manage/tombstones.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';

@@ -4,6 +4,7 @@ import {
   choice,
   databaseUrl,
   duration,
+  durationOrNever,
   durationOrSeconds,
   flag,
   integer,
@@ -75,6 +76,17 @@ export const SCHEMA = {
       0,
       0,
       10_000,
+    ),
+  },
+  retention: {
+    completed: durationOrNever('How long a completed run is kept after its end; false for ever.', '30d', '1m'),
+    failed: durationOrNever('How long a failed run is kept. It may be retried as long as it is there.', false, '1m'),
+    cancelled: durationOrNever('How long a cancelled run is kept.', '30d', '1m'),
+    history: durationOrNever('How long an entry in the history of a run is kept, at most as long as its run.', false, '1m'),
+    keys: durationOrNever(
+      'How long the id of a removed run, if it was chosen by a caller, a key or a schedule, cannot be started again. Never shorter than the other ages, and raised to the longest of them when it is not set.',
+      '30d',
+      '1m',
     ),
   },
   cancel: {

@@ -122,6 +122,7 @@ function workflowOf(
   const options: WorkflowCallOptions = effect.options;
   return {
     id: options.id ?? (options.detached ? runtime.newId() : childId(run.id, effect.id)),
+    fresh: options.detached && options.id === undefined,
     type: 'workflow',
     targetName: effect.name,
     version,
