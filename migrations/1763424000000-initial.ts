@@ -142,6 +142,8 @@ const UP = [
     consumed_at timestamptz,
     CONSTRAINT signals_pkey PRIMARY KEY (execution_id, bucket, seq)
   )`,
+  // Signals with a key stay until their run ends; a turn looks only at those that no wait has taken.
+  `CREATE INDEX signals_unread ON rhythm.signals (execution_id, bucket, seq) WHERE consumed_at IS NULL`,
   `CREATE UNIQUE INDEX signals_key ON rhythm.signals (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL`,
   `CREATE TABLE rhythm.claims (
     worker_id text COLLATE "C" NOT NULL,

@@ -82,6 +82,19 @@ export class SignalToTaskError extends InvalidArgumentError {
   }
 }
 
+/** As many signals wait for a run as are allowed, and no wait has taken them. Nothing was written. */
+export class TooManySignalsError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly limit: number,
+  ) {
+    super(
+      'RHYTHM_TOO_MANY_SIGNALS',
+      `Execution "${executionId}" has ${limit} signals that no wait has taken; the limit is ${limit} (limits.signalsPerRun). Let the flow take them with Signal.when, or send fewer.`,
+    );
+  }
+}
+
 /** The execution is in a state in which this cannot be done. */
 export class ExecutionStateError extends RhythmError {
   constructor(

@@ -35,6 +35,7 @@ const CLASSES_AND_FUNCTIONS = [
   'SnapshotNotKeptError',
   'StartContendedError',
   'Task',
+  'TooManySignalsError',
   'UnknownNameError',
   'WorkerHost',
   'getRhythmToken',

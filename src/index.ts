@@ -36,6 +36,7 @@ export {
   SnapshotNotKeptError,
   StartContendedError,
   type StoredError,
+  TooManySignalsError,
   UnknownNameError,
 } from './errors.js';
 export { RhythmEvents } from './events/rhythm.events.js';

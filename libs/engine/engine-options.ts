@@ -31,6 +31,10 @@ export interface EngineOptions {
   cancelGraceMs: number;
   payloadBytes: number;
   payloadDepth: number;
+  /** Calls of workflows inside one another. */
+  maxDepth: number;
+  /** Executions below one root at one time, about. */
+  maxDescendants: number;
   snapshotWarnBytes: number;
   snapshotBytes: number;
   /** Runs whose VM is kept in memory between turns, and about how many bytes they may take together. */
@@ -60,6 +64,8 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   cancelGraceMs: 60_000,
   payloadBytes: 1_048_576,
   payloadDepth: 200,
+  maxDepth: 100,
+  maxDescendants: 100_000,
   snapshotWarnBytes: 65_536,
   snapshotBytes: 8_388_608,
   cachedRuns: 2_000,

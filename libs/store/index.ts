@@ -24,7 +24,7 @@ export { type Timers, within } from './connect/within.js';
 export { ENDED_STATUSES, type EndedStatus, isEnded } from './ended.js';
 export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './errors.js';
 export { newFence } from './fence.js';
-export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
+export { ancestorsOf, bucketOf, bucketOfRelative, childId, depthOf, keyedId, newId, rootOf } from './ids.js';
 export { isReadable, type JsonColumns, jsonColumns, readable } from './json-columns.js';
 export {
   type AllowListInForce,
@@ -83,6 +83,7 @@ export { expireTombstones } from './manage/tombstones.js';
 export { mayVacuum, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
+export { countDescendants } from './read/count-descendants.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
 export {
   type ExecutionRecord,
@@ -100,6 +101,7 @@ export { countStatuses, type QueueStatus, readQueues, readWorkers, type WorkerSt
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
+export { readDoomed } from './run/doomed-runs.js';
 export { dropLateEvents } from './run/drop-late-events.js';
 export { type GivenBack, giveBackClaims, giveBackItems, type PutOff, putOffItems, type Recovered, recoverWorker } from './run/give-back.js';
 export {

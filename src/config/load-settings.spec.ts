@@ -248,7 +248,7 @@ describe('the ages of retention', () => {
 
   it('are refused when an id would be forgotten earlier than another run of it is kept', () => {
     expect(() => load({ RHYTHM_DATABASE_URL: URL_A }, { retention: { failed: '90d', keys: '60d' } })).toThrow(
-      'Setting retention.keys (options) must not be less than retention.failed (options).',
+      'Setting retention.keys (retention.keys in options) must not be less than retention.failed (retention.failed in options).',
     );
   });
 

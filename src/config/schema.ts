@@ -100,6 +100,9 @@ export const SCHEMA = {
     heapBytes: integer('Memory of one run, as counted by the VM.', 67_108_864, 65_536, 2_147_483_647),
     fuelPerTurn: integer('Instructions a flow may spend between two awaits.', 50_000_000, 10_000, 9_007_199_254_740_991),
     callDepth: integer('Calls inside one another in a flow.', 1_000, 10, 30_000),
+    signalsPerRun: integer('Signals of one run that no wait has taken.', 10_000, 1, 1_000_000),
+    depth: integer('Calls of workflows inside one another, counted from the run that was started.', 100, 1, 190),
+    descendants: integer('About how many executions below one root may be there at the same time.', 100_000, 100, 10_000_000),
     pendingEffects: integer('Durable calls of one run that are pending at the same time.', 20_000, 1, 1_000_000),
   },
 } as const;

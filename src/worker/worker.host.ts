@@ -123,6 +123,8 @@ function engineOptions({ worker, history, retention, cancel, limits }: RhythmSet
     cancelGraceMs: cancel.grace,
     payloadBytes: limits.payloadBytes,
     payloadDepth: limits.payloadDepth,
+    maxDepth: limits.depth,
+    maxDescendants: limits.descendants,
     snapshotWarnBytes: limits.snapshotWarnBytes,
     snapshotBytes: limits.snapshotBytes,
   };

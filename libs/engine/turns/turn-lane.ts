@@ -1,6 +1,6 @@
 // Advances claimed runs: loads their state and events, runs their turns, and writes the outcome.
 
-import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
+import { isDatabaseError, type Link, loadRuns, readDoomed, type StoredEvent, turnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
@@ -12,7 +12,7 @@ import type { HeldItem } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
 import type { Slots } from '../work/slots.js';
 import type { StepsInPlace } from './steps-in-place.js';
-import { reasonOf } from './turn-events.js';
+import { IN_MEMORY, reasonOf } from './turn-events.js';
 import type { TurnOutcome, TurnState } from './turn-outcome.js';
 import type { TurnRunner } from './turn-runner.js';
 import type { TurnWriter } from './turn-writer.js';
@@ -22,6 +22,20 @@ import type { VmCache } from './vm-cache.js';
 const LONGEST_STATE_WAIT_MS = 60_000;
 // More than wait at one time; older counts may start again.
 const MOST_COUNTED = 10_000;
+
+// Runs of one batch whose states are read from a snapshot store at the same time.
+const STORE_LANES = 8;
+
+const NOT_DOOMED: ReadonlySet<string> = new Set();
+const CANCELLED_WITH = 'A run that it belongs to was cancelled.';
+const CANCELLED_ABOVE: StoredEvent = {
+  executionId: '',
+  seq: IN_MEMORY,
+  kind: 'cancel',
+  call: 0,
+  name: null,
+  payload: JSON.stringify(CANCELLED_WITH),
+};
 
 export class TurnLane {
   /** How often in a row the state of each run could not be reached from here. */
@@ -59,13 +73,20 @@ export class TurnLane {
     let failure: { error: unknown } | undefined;
     try {
       // The allow-lists of the runs are read meanwhile, so that their turns need not wait for them.
-      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readAllowLists(items)]);
+      const [{ runs, events }, doomed] = await Promise.all([
+        loadRuns(this.link, toLoad, items),
+        this.readDoomed(toLoad),
+        this.readAllowLists(items),
+      ]);
       for (const run of runs) states.set(run.id, { loaded: run });
-      for (const item of items) {
+      await this.each(items, async (item) => {
         const stored = events.get(item.id) ?? [];
-        if (item.type === 'workflow') await this.advance(item, states.get(item.id), stored);
-        else if (this.actOnEvents(item, stored)) settled.delete(item);
-      }
+        const state = states.get(item.id);
+        if (item.type !== 'workflow') {
+          if (this.actOnEvents(item, stored)) settled.delete(item);
+        } else if (state && 'loaded' in state && state.loaded.isLarge && !doomed.has(item.id)) await this.advanceLarge(item);
+        else await this.advance(item, state, doomed.has(item.id) ? [...stored, CANCELLED_ABOVE] : stored);
+      });
     } catch (error) {
       this.problem('load', error);
       failure = { error };
@@ -76,6 +97,33 @@ export class TurnLane {
       this.slots.release('reserved', toRun);
     }
     if (failure) await this.loadLater(items, failure.error);
+  }
+
+  // One after the other: only one state is in memory as text. A snapshot store may be slow, so with one some are read side by side.
+  private async each(items: readonly HeldItem[], advance: (item: HeldItem) => Promise<void>): Promise<void> {
+    const waiting = items.values();
+    const lane = async () => {
+      for (const item of waiting) await advance(item);
+    };
+    await Promise.all(Array.from({ length: this.parts.snapshots ? STORE_LANES : 1 }, lane));
+  }
+
+  private async advanceLarge(item: HeldItem): Promise<void> {
+    let loaded: Awaited<ReturnType<typeof loadRuns>>;
+    try {
+      loaded = await loadRuns(this.link, [item], [item], { large: true });
+    } catch (error) {
+      this.problem('load', error);
+      return this.loadLater([item], error);
+    }
+    const [run] = loaded.runs;
+    await this.advance(item, run && { loaded: run }, loaded.events.get(item.id) ?? []);
+  }
+
+  private async readDoomed(items: readonly HeldItem[]): Promise<ReadonlySet<string>> {
+    const first = items.filter(({ id, status, parentId }) => status === 'pending' && parentId !== null && id.startsWith(`${parentId}:`));
+    const ids = first.map(({ id }) => id);
+    return ids.length > 0 ? readDoomed(this.link, ids, CANCELLED_WITH) : NOT_DOOMED;
   }
 
   // The reply may be too large for the server, or the problem may lie in one run: they are loaded one by one, and one that cannot be
