@@ -50,6 +50,7 @@ const UP = [
     inputs_verbatim json,
     options jsonb,
     tags text[],
+    input_hash text COLLATE "C",
     started_at timestamptz,
     cancelled_at timestamptz,
     attempts integer NOT NULL DEFAULT 0,
@@ -147,6 +148,8 @@ const UP = [
     consumed_at timestamptz,
     CONSTRAINT signals_pkey PRIMARY KEY (execution_id, bucket, seq)
   )`,
+  // Signals with a key stay until their run ends; a turn looks only at those that no wait has taken.
+  `CREATE INDEX signals_unread ON rhythm.signals (execution_id, bucket, seq) WHERE consumed_at IS NULL`,
   `CREATE UNIQUE INDEX signals_key ON rhythm.signals (execution_id, bucket, dedupe_key) WHERE dedupe_key IS NOT NULL`,
   // What suspended runs wait for: written when a worker lets a run go, deleted when it moves (docs/adr/0014). The time is that of the run,
   // because lists are in its order. The last index has few different keys, which a B-tree stores once each: a count reads 7 bytes per row.
@@ -251,6 +254,52 @@ const UP = [
     fence bigint NOT NULL,
     CONSTRAINT completion_tokens_pkey PRIMARY KEY (execution_id, bucket, hash)
   )`,
+  // What is left of a removed run whose id was chosen (by a caller, a key or a schedule): a start of the same id finds it.
+  `CREATE TABLE rhythm.tombstones (
+    removed_at timestamptz NOT NULL DEFAULT rhythm.clock(),
+    bucket smallint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    type text NOT NULL,
+    target_name text NOT NULL,
+    input_hash text COLLATE "C" NOT NULL,
+    parent_id text COLLATE "C",
+    tags text[],
+    CONSTRAINT tombstones_pkey PRIMARY KEY (id, bucket)
+  )`,
+  `CREATE INDEX tombstones_removed ON rhythm.tombstones (removed_at)`,
+  `CREATE INDEX tombstones_parent ON rhythm.tombstones (parent_id) WHERE parent_id IS NOT NULL`,
+  // A start that began before a removal committed may insert its row after it, and its statement does not see the tombstone. A
+  // volatile function reads with a newer snapshot than the statement that calls it. Under a stricter isolation level there is no newer
+  // snapshot; there an insert fails on a row that the snapshot does not show.
+  `CREATE FUNCTION rhythm.refuse_removed(ids text[], buckets smallint[]) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+      INSERT INTO rhythm.tombstones (bucket, id, type, target_name, input_hash)
+        SELECT d.bucket, d.id, '', '', '' FROM unnest(ids, buckets) AS d(id, bucket) ON CONFLICT DO NOTHING;
+      DELETE FROM rhythm.tombstones t USING unnest(ids, buckets) AS d(id, bucket)
+        WHERE t.id = d.id AND t.bucket = d.bucket AND t.target_name = '';
+    ELSIF EXISTS (SELECT FROM unnest(ids, buckets) AS d(id, bucket) JOIN rhythm.tombstones t ON t.id = d.id AND t.bucket = d.bucket) THEN
+      RAISE EXCEPTION 'An execution of this id was removed while it was started again.' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN true;
+  END $$`,
+  // States outside the database that no run needs any more, until a worker has removed them from the snapshot store.
+  `CREATE TABLE rhythm.discarded_snapshots (
+    execution_id text COLLATE "C" NOT NULL,
+    bucket smallint NOT NULL,
+    ref text NOT NULL,
+    retry_at timestamptz NOT NULL DEFAULT rhythm.clock(),
+    CONSTRAINT discarded_snapshots_pkey PRIMARY KEY (execution_id, bucket, ref)
+  )`,
+  `CREATE INDEX discarded_snapshots_retry ON rhythm.discarded_snapshots (retry_at)`,
+  // How far each walk of retention has come; a walk without a place has been to the end.
+  `CREATE TABLE rhythm.retention_walks (
+    name text COLLATE "C" NOT NULL,
+    started_at timestamptz NOT NULL,
+    place_at timestamptz,
+    place_id text COLLATE "C",
+    CONSTRAINT retention_walks_pkey PRIMARY KEY (name)
+  )`,
   `CREATE TABLE rhythm.schema_info (
     id smallint NOT NULL,
     version integer NOT NULL,
@@ -289,9 +338,11 @@ const UP = [
 
 const DOWN = [
   `DROP VIEW rhythm.execution_status, rhythm.workflow_execution_context`,
-  `DROP TABLE rhythm.schema_info, rhythm.completion_tokens, rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats,
-    rhythm.workflow_programs, rhythm.workflow_definitions, rhythm.resume_groups, rhythm.claims, rhythm.waiting, rhythm.signals,
+  `DROP TABLE rhythm.schema_info, rhythm.retention_walks, rhythm.discarded_snapshots, rhythm.tombstones, rhythm.completion_tokens,
+    rhythm.history, rhythm.marked_executions, rhythm.worker_heartbeats, rhythm.workflow_programs, rhythm.workflow_definitions,
+    rhythm.resume_groups, rhythm.claims, rhythm.waiting, rhythm.signals,
     rhythm.inbox, rhythm.scheduled_queue, rhythm.work_queue, rhythm.snapshots, rhythm.steps, rhythm.executions`,
   `DROP SEQUENCE rhythm.activation_seq, rhythm.event_seq, rhythm.queue_seq`,
+  `DROP FUNCTION rhythm.refuse_removed(text[], smallint[])`,
   `DROP FUNCTION rhythm.clock()`,
 ];

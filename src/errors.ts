@@ -102,6 +102,19 @@ export class SignalToTaskError extends InvalidArgumentError {
   }
 }
 
+/** As many signals wait for a run as are allowed, and no wait has taken them. Nothing was written. */
+export class TooManySignalsError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly limit: number,
+  ) {
+    super(
+      'RHYTHM_TOO_MANY_SIGNALS',
+      `Execution "${executionId}" has ${limit} signals that no wait has taken; the limit is ${limit} (limits.signalsPerRun). Let the flow take them with Signal.when, or send fewer.`,
+    );
+  }
+}
+
 /** The execution is in a state in which this cannot be done. */
 export class ExecutionStateError extends RhythmError {
   constructor(
@@ -111,6 +124,23 @@ export class ExecutionStateError extends RhythmError {
     advice: string,
   ) {
     super('RHYTHM_STATE', `Cannot ${action} execution "${executionId}": it is ${status}. ${advice}`);
+  }
+}
+
+/** Nothing was erased: an execution has not ended, or its caller has its outcome. */
+export class EraseRefusedError extends RhythmError {
+  constructor(
+    readonly executionId: string,
+    readonly status: string,
+    /** The caller, if that is what must be erased. */
+    readonly parentId: string | null,
+  ) {
+    super(
+      'RHYTHM_STATE',
+      parentId === null
+        ? `Nothing was erased: execution "${executionId}" is ${status}. Cancel it, wait until it has ended, and erase it then.`
+        : `Nothing was erased: execution "${executionId}" was called by "${parentId}", which has its input and its result. Erase "${parentId}".`,
+    );
   }
 }
 
@@ -129,12 +159,18 @@ export class SnapshotNotKeptError extends RhythmError {
   }
 }
 
-/** The step has ended, and its result is not kept any more. */
+/** The execution has ended, and its result is not kept any more: a step that its run has consumed, or a run that was removed. */
 export class ResultExpiredError extends RhythmError {
-  constructor(readonly executionId: string) {
+  constructor(
+    readonly executionId: string,
+    /** What happened to it. */
+    readonly reason: 'expired' | 'removed',
+  ) {
     super(
       'RHYTHM_RESULT_EXPIRED',
-      `The result of "${executionId}" is not kept any more: its workflow has consumed it, and keeps as many steps as history.maxSteps says. (Or this call of the workflow was not a task.) Read the result in the workflow, or raise history.maxSteps.`,
+      reason === 'removed'
+        ? `The result of "${executionId}" is not kept any more: the run has ended and was removed, by remove() or because it was older than retention says. Its id cannot be started again before retention.keys has passed.`
+        : `The result of "${executionId}" is not kept any more: its workflow has consumed it, and keeps as many steps as history.maxSteps says. (Or this call of the workflow was not a task.) Read the result in the workflow, or raise history.maxSteps.`,
     );
   }
 }

@@ -23,6 +23,7 @@ export {
   CompletionBusyError,
   CompletionTokenError,
   ConfigurationError,
+  EraseRefusedError,
   ExecutionCancelledError,
   ExecutionConflictError,
   ExecutionFailedError,
@@ -38,10 +39,12 @@ export {
   SnapshotNotKeptError,
   StartContendedError,
   type StoredError,
+  TooManySignalsError,
   UnknownNameError,
 } from './errors.js';
 export { RhythmEvents } from './events/rhythm.events.js';
 export { type CompletionFailure, CompletionService } from './execution/completion.service.js';
+export type { Erased } from './execution/erase.js';
 export type { Execution, ExecutionStatus, ExecutionTree } from './execution/execution.js';
 export {
   ExecutionService,

@@ -22,7 +22,7 @@ export interface ErrorFacts {
   code?: string;
 }
 
-/** A loop that does periodic work: `claim`, `timers`, `heartbeat` or `vacuum`. */
+/** A loop that does periodic work: `claim`, `timers`, `heartbeat`, `vacuum` or `retention`. */
 export interface LoopStatus {
   readonly name: string;
   /** The longest wait between two passes when nothing fails; most loops are woken earlier when there is something to do. */

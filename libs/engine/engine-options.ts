@@ -1,7 +1,7 @@
 // What an engine is built from and how it behaves; the module fills it from the settings.
 
 import type { DataSource } from 'typeorm';
-import type { Store } from '../store/index.js';
+import type { RetentionAges, Store } from '../store/index.js';
 import type { EngineEvents } from './engine-events.js';
 import type { Runtime } from './runtime.js';
 import type { TaskSource } from './tasks/runnable-task.js';
@@ -31,6 +31,10 @@ export interface EngineOptions {
   cancelGraceMs: number;
   payloadBytes: number;
   payloadDepth: number;
+  /** Calls of workflows inside one another. */
+  maxDepth: number;
+  /** Executions below one root at one time, about. */
+  maxDescendants: number;
   snapshotWarnBytes: number;
   snapshotBytes: number;
   /** Runs whose VM is kept in memory between turns, and about how many bytes they may take together. */
@@ -42,6 +46,8 @@ export interface EngineOptions {
   stepsInPlace: number;
   /** How often the queue tables are vacuumed under load; 0 for never. */
   vacuumMs: number;
+  /** How long what has ended is kept, how often that is looked at, and how often the walk over all executions begins. */
+  retention: RetentionAges & { pollMs: number; walkEveryMs: number };
   /** Version of this code, shown with the worker. */
   codeVersion: string;
 }
@@ -60,6 +66,8 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   cancelGraceMs: 60_000,
   payloadBytes: 1_048_576,
   payloadDepth: 200,
+  maxDepth: 100,
+  maxDescendants: 100_000,
   snapshotWarnBytes: 65_536,
   snapshotBytes: 8_388_608,
   cachedRuns: 2_000,
@@ -67,6 +75,15 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   workerHeapBytes: 16_777_216,
   stepsInPlace: 16,
   vacuumMs: 200,
+  retention: {
+    completedMs: null,
+    failedMs: null,
+    cancelledMs: null,
+    historyMs: null,
+    keysMs: null,
+    pollMs: 60_000,
+    walkEveryMs: 3_600_000,
+  },
   codeVersion: '0.1.0',
 };
 

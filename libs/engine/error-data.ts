@@ -7,26 +7,41 @@ const DEEPEST_CAUSE = 8;
 
 /**
  * An error (or whatever was thrown) as data. The host's stack is stored for people and never shown to the flow.
- * Never throws: a task may throw an object without a prototype, or one whose getters throw, and that must only fail the task.
+ * `dataBytes` limits the `data` of the error and its causes together. Never throws: a task may throw an object without a prototype, or one whose getters throw, and that must only fail the task.
  */
-export function toErrorData(thrown: unknown): ErrorData {
+export function toErrorData(thrown: unknown, dataBytes = Number.POSITIVE_INFINITY): ErrorData {
   try {
-    return readError(thrown, 0);
+    return readError(thrown, 0, { left: dataBytes, limit: dataBytes });
   } catch {
     return { name: 'Error', message: `Something was thrown that cannot be read (${typeof thrown}). Throw an Error.` };
   }
 }
 
-function readError(thrown: unknown, depth: number): ErrorData {
+/** How many bytes of data the errors of a chain may still have. */
+interface DataLimit {
+  left: number;
+  readonly limit: number;
+}
+
+function readError(thrown: unknown, depth: number, bytes: DataLimit): ErrorData {
   if (thrown === null || typeof thrown !== 'object') return { name: 'Error', message: clip(String(thrown)) };
   const error = thrown as { name?: unknown; message?: unknown; code?: unknown; data?: unknown; stack?: unknown; cause?: unknown };
+  const data = error.data === undefined ? undefined : jsonOf(error.data);
+  const size = data === undefined ? 0 : Buffer.byteLength(data);
+  const isTooLarge = size > bytes.left;
+  if (!isTooLarge) bytes.left -= size;
+  const message = clip(typeof error.message === 'string' ? error.message : String(thrown));
   return {
     name: typeof error.name === 'string' && error.name ? clip(error.name) : 'Error',
-    message: clip(typeof error.message === 'string' ? error.message : String(thrown)),
+    message: isTooLarge
+      ? `${message} (Its data was left out: ${size} bytes as JSON; the limit is ${bytes.limit}, limits.payloadBytes, for an error with its causes.)`
+      : message,
     ...(typeof error.code === 'string' || typeof error.code === 'number' ? { code: String(error.code) } : {}),
-    ...(error.data !== undefined && isJson(error.data) ? { data: error.data } : {}),
+    ...(data !== undefined && !isTooLarge ? { data: error.data } : {}),
     ...(typeof error.stack === 'string' ? { stack: clip(error.stack) } : {}),
-    ...(error.cause !== undefined && error.cause !== null && depth < DEEPEST_CAUSE ? { cause: readError(error.cause, depth + 1) } : {}),
+    ...(error.cause !== undefined && error.cause !== null && depth < DEEPEST_CAUSE
+      ? { cause: readError(error.cause, depth + 1, bytes) }
+      : {}),
   };
 }
 
@@ -43,10 +58,10 @@ function clip(text: string): string {
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 }
 
-function isJson(value: unknown): boolean {
+function jsonOf(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value) !== undefined;
+    return JSON.stringify(value);
   } catch {
-    return false;
+    return undefined;
   }
 }

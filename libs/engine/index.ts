@@ -16,6 +16,7 @@ export { type PayloadLimits, toJsonText } from './payload.js';
 export { REAL_RUNTIME, type Runtime, type Timer } from './runtime.js';
 export type { RunnableTask, TaskPolicy, TaskSource } from './tasks/runnable-task.js';
 export type { TaskContext, TaskLogger } from './tasks/task-context.js';
+export { removeDiscarded } from './turns/discarded-states.js';
 export type { ProgramLoader, RunnableProgram, RunningFlow } from './turns/programs.js';
 export { FileSnapshotStore, type SnapshotStore } from './turns/snapshot-store.js';
 export { type LoadedFlows, StoredPrograms } from './turns/stored-programs.js';

@@ -9,6 +9,7 @@ import type { WorkerParts } from './engine-options.js';
 import { ClaimLoop } from './loops/claim-loop.js';
 import { HeartbeatLoop } from './loops/heartbeat-loop.js';
 import { QueueHead } from './loops/queue-head.js';
+import { RetentionLoop } from './loops/retention-loop.js';
 import { TimerLoop } from './loops/timer-loop.js';
 import { VacuumLoop } from './loops/vacuum-loop.js';
 import { Wakeups } from './loops/wakeups.js';
@@ -52,6 +53,7 @@ export class Worker {
   private readonly timers: TimerLoop;
   private readonly heartbeats: HeartbeatLoop;
   private readonly vacuum: VacuumLoop;
+  private readonly retention: RetentionLoop;
   private readonly stepRows: StepRows;
   private readonly links: readonly Link[];
   /** Aborted when no new work is taken. */
@@ -103,6 +105,7 @@ export class Worker {
     this.heartbeats = new HeartbeatLoop(parts, wakeups.heartbeats, held, cache, stopper, announcer, stepRows);
     // Its lock belongs to a session, which a transaction pooler does not keep.
     this.vacuum = new VacuumLoop(parts, writing, store.pooled ? 0 : options.vacuumMs, committer);
+    this.retention = new RetentionLoop(parts);
 
     this.stepRows = stepRows;
     this.held = held;
@@ -121,6 +124,7 @@ export class Worker {
     this.heartbeats.start();
     this.timers.start();
     this.vacuum.start();
+    this.retention.start();
     this.claims.start();
     events.emit({ type: 'worker-started', workerId: this.id });
   }
@@ -177,7 +181,13 @@ export class Worker {
     this.stepRows.stop();
     this.stopper.close();
     this.cache.clear();
-    await Promise.all([this.timers.stop(), this.vacuum.stop(), this.heartbeats.stop(), ...this.links.map((link) => link.close())]);
+    await Promise.all([
+      this.timers.stop(),
+      this.vacuum.stop(),
+      this.retention.stop(),
+      this.heartbeats.stop(),
+      ...this.links.map((link) => link.close()),
+    ]);
   }
 
   private abortHeld(): void {

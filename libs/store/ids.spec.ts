@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
+import { ancestorsOf, bucketOf, bucketOfRelative, childId, depthOf, keyedId, newId, rootOf } from './ids.js';
 
 describe('ids', () => {
   it('find the root of a run below user-given, generated and keyed ids', () => {
@@ -51,5 +51,16 @@ describe('ids', () => {
     const seen = new Set(Array.from({ length: 100_000 }, () => bucketOf(newId())));
     expect(seen.size).toBe(4_096);
     expect(Math.max(...seen)).toBe(4_095);
+  });
+
+  it('count the calls below the root, and name what is above', () => {
+    expect(depthOf('order-1')).toBe(0);
+    expect(depthOf('key:order:7')).toBe(0);
+    expect(depthOf('key:order:7:3:12')).toBe(2);
+    expect(ancestorsOf('key:order:7:3:12')).toEqual([
+      { ancestor: 'key:order:7:3', below: 'key:order:7:3:12' },
+      { ancestor: 'key:order:7', below: 'key:order:7:3' },
+    ]);
+    expect(ancestorsOf('order-1')).toEqual([]);
   });
 });

@@ -67,6 +67,25 @@ export function rootOf(id: string): string {
   return end === -1 ? id : id.slice(0, end);
 }
 
+/** How many calls are between the root of an id and the execution. */
+export function depthOf(id: string): number {
+  let depth = 0;
+  for (let at = rootOf(id).length; at < id.length; at++) if (id[at] === ':') depth++;
+  return depth;
+}
+
+/** The executions above this one in its tree, from its parent to the root; each after the one below it, which leads here. */
+export function ancestorsOf(id: string): { ancestor: string; below: string }[] {
+  const root = rootOf(id).length;
+  const pairs: { ancestor: string; below: string }[] = [];
+  for (let below = id; below.length > root; ) {
+    const ancestor = below.slice(0, below.lastIndexOf(':'));
+    pairs.push({ ancestor, below });
+    below = ancestor;
+  }
+  return pairs;
+}
+
 const STEP_ID = /^(.+):([1-9]\d{0,8})$/s;
 
 /** Whether an id may be that of a step: `run:number`. */

@@ -25,7 +25,7 @@ export { type Timers, within } from './connect/within.js';
 export { ENDED_STATUSES, type EndedStatus, isEnded } from './ended.js';
 export { RetryRefusedError, SchemaTooNewError, SchemaTooOldError } from './errors.js';
 export { newFence } from './fence.js';
-export { bucketOf, bucketOfRelative, childId, keyedId, newId, rootOf } from './ids.js';
+export { ancestorsOf, bucketOf, bucketOfRelative, childId, depthOf, keyedId, newId, rootOf } from './ids.js';
 export { isReadable, type JsonColumns, jsonColumns, readable } from './json-columns.js';
 export {
   type AllowListInForce,
@@ -51,8 +51,18 @@ export {
   upsertDefinitions,
   versionsInUse,
 } from './manage/definitions.js';
+export {
+  type DiscardedSnapshot,
+  discardedSnapshotsOf,
+  discardSnapshots,
+  dueDiscardedSnapshots,
+  forgetDiscardedSnapshots,
+  putOffDiscardedSnapshots,
+} from './manage/discarded-snapshots.js';
+export { type ErasedExecution, type EraseRefusal, eraseExecution, findTagged } from './manage/erase-execution.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './manage/find-ended.js';
 export { type InsertOptions, insertExecutions, type StartOutcome } from './manage/insert-executions.js';
+export { LEFTOVER_TABLES, removeLeftovers } from './manage/leftovers.js';
 export {
   assertSchema,
   createDataSource,
@@ -70,12 +80,15 @@ export { pauseExecutions, resumeExecutions } from './manage/pause-execution.js';
 export { removeExecutions } from './manage/remove-execution.js';
 export { requestCancel } from './manage/request-cancel.js';
 export { restartExecution } from './manage/restart-execution.js';
+export { lockRetention, type RetentionAges, type RetentionBounds, type RetentionStep, retain } from './manage/retention.js';
 export { retryExecution } from './manage/retry-execution.js';
 export { type NewSignal, type SignalOutcome, sendSignals } from './manage/send-signals.js';
 export { type StartAgainOutcome, startAgain } from './manage/start-again.js';
+export { expireTombstones } from './manage/tombstones.js';
 export { mayVacuum, type VacuumTimes, vacuumQueues } from './manage/vacuum-queues.js';
 export type { ExecutionOptions, NewExecution, StoredFailureHandler, StoredRetry } from './new-execution.js';
 export { type PendingStep, pendingText, readPending } from './pending-steps.js';
+export { countDescendants } from './read/count-descendants.js';
 export { type ExecutionFilter, type ExecutionPage, listExecutions } from './read/list-executions.js';
 export { readQueueDepth } from './read/queue-depth.js';
 export {
@@ -105,6 +118,7 @@ export type { WaitingFilter } from './read/waiting-source.js';
 export { bringForward } from './run/bring-forward.js';
 export { type Claim, type ClaimedItem, claimWork, type QueuePlaces } from './run/claim-work.js';
 export { createCompletionToken, findToken, newSecret, type TokenTarget } from './run/completion-token.js';
+export { readDoomed } from './run/doomed-runs.js';
 export { dropLateEvents } from './run/drop-late-events.js';
 export {
   type GivenBack,

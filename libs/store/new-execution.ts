@@ -92,6 +92,9 @@ export function hasNoOptions({ options }: NewExecution): boolean {
 export const EXECUTION_COLUMNS =
   'id, bucket, type, target_name, queue, priority, parent_id, parent_call, version, inputs, inputs_verbatim, tags, options';
 
+/** The column that only executions with a chosen id have in addition: the hash of the input (`inputHash`). */
+export const NAMED_COLUMN = 'input_hash';
+
 /** Their values, from an unnest `d` of the arrays. */
 export const EXECUTION_VALUES = `d.id, d.bucket, d.type, d.target_name, d.queue, d.priority, d.parent_id, d.parent_call, d.version,
       d.inputs::json, d.inputs_verbatim::json, d.tags::text[], d.options::jsonb`;

@@ -11,6 +11,7 @@ import { cleanupCommand } from './commands/cleanup.js';
 import { completionCommand } from './commands/completion.js';
 import { controlCommands } from './commands/control.js';
 import { doctorCommand } from './commands/doctor.js';
+import { eraseCommand } from './commands/erase.js';
 import { initCommand } from './commands/init.js';
 import { listCommand } from './commands/list.js';
 import { migrateCommand } from './commands/migrate.js';
@@ -30,7 +31,7 @@ const GROUPS: Record<string, readonly CliCommand[]> = {
   'Inspect:': [listCommand, showCommand, statusCommand, waitingCommand],
   'Control:': [startCommand, signalCommand, ...controlCommands, restartCommand, activateCommand],
   'Flows:': [checkCommand, runCommand],
-  'Operations:': [initCommand, workerCommand, migrateCommand, doctorCommand, cleanupCommand, benchCommand, completionCommand],
+  'Operations:': [initCommand, workerCommand, migrateCommand, doctorCommand, cleanupCommand, eraseCommand, benchCommand, completionCommand],
 };
 
 /** The part of the help about exit codes and --json. */

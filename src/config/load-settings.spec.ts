@@ -52,6 +52,7 @@ function samples({ path, setting }: NamedSetting): unknown[] {
   if (kind.startsWith('integer')) return [1, 2, 3, 4].map((n) => (base as number) + n);
   if (path === 'worker.heartbeatInterval') return ['1s', '2s', '3s', '4s'];
   if (path === 'task.maxRetryDelay') return ['11m', '12m', '13m', '14m'];
+  if (path === 'retention.keys') return ['31d', '32d', '33d', '34d'];
   if (kind.startsWith('duration'))
     return ['31s', '32s', '33s', '34s'].map((text) => (path === 'task.retryDelay' ? text : text.replace('s', 'm')));
   if (kind === 'array of names') return [['a'], ['b', 'c'], ['d'], ['e']];
@@ -301,5 +302,28 @@ describe('settings', () => {
     expect(load({}, { database: 'embedded' }).settings.database.url).toBe('embedded');
     expect(load({}, { database: URL_A }).settings.database.url).toBe(URL_A);
     expect(() => load({}, { database: 'embeded' })).toThrow(/does not start with "postgres:\/\/".*Did you mean "embedded"\? Expected/);
+  });
+});
+
+describe('the ages of retention', () => {
+  const DAY = 86_400_000;
+
+  it('keep failed runs for ever, others for 30 days, and ids as long as the longest of them', () => {
+    const { retention } = load({ RHYTHM_DATABASE_URL: URL_A }).settings;
+    expect(retention).toEqual({ completed: 30 * DAY, failed: false, cancelled: 30 * DAY, history: false, keys: 30 * DAY });
+    const longer = load({ RHYTHM_DATABASE_URL: URL_A, RHYTHM_RETENTION_FAILED: '90d', RHYTHM_RETENTION_COMPLETED: 'never' });
+    expect(longer.settings.retention).toMatchObject({ completed: false, failed: 90 * DAY, keys: 90 * DAY });
+    expect(load({ RHYTHM_DATABASE_URL: URL_A }, { retention: { keys: false } }).settings.retention.keys).toBe(false);
+  });
+
+  it('are refused when an id would be forgotten earlier than another run of it is kept', () => {
+    expect(() => load({ RHYTHM_DATABASE_URL: URL_A }, { retention: { failed: '90d', keys: '60d' } })).toThrow(
+      'Setting retention.keys (retention.keys in options) must not be less than retention.failed (retention.failed in options).',
+    );
+  });
+
+  it('are refused when they are shorter than a minute, or neither a duration nor false', () => {
+    for (const completed of ['59s', 'soon', true, null])
+      expect(() => load({ RHYTHM_DATABASE_URL: URL_A }, { retention: { completed } })).toThrow('Setting retention.completed');
   });
 });

@@ -118,6 +118,27 @@ function checkCombinations({ settings, report, warnings }: LoadedSettings, witho
   for (const [isMet, a, b, rule] of rules) {
     if (!isMet) throw new ConfigurationError(`Setting ${a} (${from(a)}) ${rule} ${b} (${from(b)}).`, 'RHYTHM_INVALID_SETTING');
   }
+  checkKeys({ settings, report });
+}
+
+// A run must not be forgotten earlier than another of the same id would be kept.
+function checkKeys({ settings, report }: Pick<LoadedSettings, 'settings' | 'report'>): void {
+  const { retention } = settings;
+  const row = report.find(({ path }) => path === 'retention.keys') as SettingReport;
+  if (retention.keys === false) return;
+  for (const name of ['completed', 'failed', 'cancelled'] as const) {
+    const age = retention[name];
+    if (age === false || age <= retention.keys) continue;
+    if (row.source !== 'default') {
+      const from = report.find(({ path }) => path === `retention.${name}`)?.source;
+      throw new ConfigurationError(
+        `Setting retention.keys (${row.source}) must not be less than retention.${name} (${from}).`,
+        'RHYTHM_INVALID_SETTING',
+      );
+    }
+    (retention as { keys: number }).keys = age;
+    row.value = JSON.stringify(age);
+  }
 }
 
 function show(named: NamedSetting, value: unknown): string {

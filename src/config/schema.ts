@@ -4,6 +4,7 @@ import {
   choice,
   databaseUrl,
   duration,
+  durationOrNever,
   durationOrSeconds,
   flag,
   integer,
@@ -81,6 +82,17 @@ export const SCHEMA = {
       10_000,
     ),
   },
+  retention: {
+    completed: durationOrNever('How long a completed run is kept after its end; false for ever.', '30d', '1m'),
+    failed: durationOrNever('How long a failed run is kept. It may be retried as long as it is there.', false, '1m'),
+    cancelled: durationOrNever('How long a cancelled run is kept.', '30d', '1m'),
+    history: durationOrNever('How long an entry in the history of a run is kept, at most as long as its run.', false, '1m'),
+    keys: durationOrNever(
+      'How long the id of a removed run, if it was chosen by a caller, a key or a schedule, cannot be started again. Never shorter than the other ages, and raised to the longest of them when it is not set.',
+      '30d',
+      '1m',
+    ),
+  },
   cancel: {
     grace: duration('How long a cancelled flow may clean up.', '1m'),
   },
@@ -128,6 +140,9 @@ export const SCHEMA = {
     ),
     fuelPerTurn: integer('Instructions a flow may spend between two awaits.', 50_000_000, 10_000, 9_007_199_254_740_991),
     callDepth: integer('Calls inside one another in a flow.', 1_000, 10, 30_000),
+    signalsPerRun: integer('Signals of one run that no wait has taken.', 10_000, 1, 1_000_000),
+    depth: integer('Calls of workflows inside one another, counted from the run that was started.', 100, 1, 190),
+    descendants: integer('About how many executions below one root may be there at the same time.', 100_000, 100, 10_000_000),
     pendingEffects: integer('Durable calls of one run that are pending at the same time.', 20_000, 1, 1_000_000),
   },
 } as const;

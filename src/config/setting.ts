@@ -147,6 +147,18 @@ export function duration(about: string, fallback: Duration, min: Duration = 0, m
   };
 }
 
+/** A duration, or false for never. */
+export function durationOrNever(about: string, fallback: Duration | false, min: Duration): Setting<Duration | false, number | false> {
+  const given = duration(about, 0, min);
+  return {
+    ...given,
+    kind: `${given.kind}, or false`,
+    default: fallback,
+    read: (value) => (value === false ? false : given.read(value)),
+    fromText: (text) => (['false', 'off', 'never'].includes(text.trim().toLowerCase()) ? false : text),
+  };
+}
+
 /** A duration that a file or a variable may also give in whole seconds, under a second name. */
 export function durationOrSeconds(about: string, fallback: Duration, min: Duration, max: Duration): Setting<Duration, number> {
   const inSeconds = (value: Duration) => parseDuration(value) / 1_000;

@@ -78,7 +78,7 @@ export class DatabaseHost implements OnApplicationShutdown {
 // How the connections of this process are divided: one that listens, one for starts, those of the engine where work is run, and
 // the rest for the services. (TypeORM's two, for migrations and their lock, are closed before the others are opened.)
 function poolShare({ database, role }: RhythmSettings): { poolSize: number; poolMin: number } {
-  const engine = role === 'api' ? 0 : 6;
+  const engine = role === 'api' ? 0 : 7;
   const poolSize = Math.max(1, database.maxConnections - 2 - engine);
   return { poolSize, poolMin: Math.min(database.minConnections, poolSize) };
 }

@@ -45,6 +45,7 @@ import { afterTransaction, inCallersTransaction } from '../database/callers-tran
 import { DatabaseHost } from '../database/database.host.js';
 import { type Duration, parseDuration } from '../duration.js';
 import {
+  EraseRefusedError,
   ExecutionConflictError,
   ExecutionNotFoundError,
   ExecutionStateError,
@@ -52,6 +53,7 @@ import {
   StartContendedError,
 } from '../errors.js';
 import { RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
+import { type Erased, eraseOne, eraseTagged, removeStates } from './erase.js';
 import { type Execution, type ExecutionTree, toExecution, toTree } from './execution.js';
 import { type Inspection, inspectRun } from './inspect-run.js';
 import { type KeptSnapshot, keptSnapshots } from './kept-snapshots.js';
@@ -354,11 +356,34 @@ export class ExecutionService implements OnModuleDestroy {
     this.announce([execution]);
   }
 
-  /** Removes an execution that has ended, with everything it called. */
+  /**
+   * Removes an execution that has ended, with everything it called. An id that was chosen is remembered for `retention.keys`: a start of
+   * it returns `created: false`.
+   */
   async remove(id: string): Promise<void> {
     const removed = await removeExecutions(this.store.db, [checkAnyId(id, 'id')]);
     if (!removed.includes(id))
       await this.refuse(id, 'remove', [], 'Only an execution that has ended, with everything it called, can be removed. Cancel it first.');
+    // A worker would do it within a minute.
+    if (this.options.snapshotStore) await removeStates(this.store, removed, this.options.snapshotStore);
+  }
+
+  /**
+   * Erases everything that is stored of a run that has ended, or of all runs with a tag: inputs, results, errors, signals, steps, history,
+   * states inside and outside the database, with everything it called. Unlike `remove` it leaves nothing behind: the id may be used again.
+   */
+  async erase(target: string | { tag: string }): Promise<Erased> {
+    const { snapshotStore } = this.options;
+    if (typeof target === 'object' && target !== null) {
+      const { tag } = checkKeys<{ tag: string }>(target, ['tag'], 'target');
+      return eraseTagged(this.store, checkName(tag, 'target.tag'), snapshotStore);
+    }
+    const id = checkAnyId(target, 'target');
+    const run = await getExecution(this.store.db, id);
+    const erased = await eraseOne(this.store, id, snapshotStore);
+    if (erased) return erased;
+    if (run) throw new EraseRefusedError(id, run.status, run.parentId);
+    throw new ExecutionNotFoundError(id);
   }
 
   /** An execution with its children, their children and so on. */

@@ -46,7 +46,7 @@ export class ResultWaiter {
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<unknown> {
     const row = await this.ended(id, timeoutMs, signal);
     if (row.status === 'completed') return parse(row.output);
-    if (row.status === 'expired') throw new ResultExpiredError(id);
+    if (row.status === 'expired' || row.status === 'removed') throw new ResultExpiredError(id, row.status);
     if (row.status === 'cancelled') throw new ExecutionCancelledError(id, row.error?.message);
     throw new ExecutionFailedError(id, row.error ?? { name: 'Error', message: 'unknown error' });
   }
@@ -131,7 +131,7 @@ export class ResultWaiter {
       const row = found.get(id);
       for (const waiter of [...(this.waiters.get(id) ?? [])]) {
         if (row) waiter.status = row.status;
-        if (!row || isEnded(row.status) || row.status === 'expired') waiter.settle(row);
+        if (!row || isEnded(row.status) || row.status === 'expired' || row.status === 'removed') waiter.settle(row);
       }
     }
   }

@@ -8,7 +8,7 @@ import { checkAnyId, checkKeys, checkName, checkString, MAX_KEY_LENGTH } from '.
 import type { LoadedSettings } from '../config/load-settings.js';
 import { afterTransaction, inCallersTransaction } from '../database/callers-transaction.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { SignalToTaskError } from '../errors.js';
+import { SignalToTaskError, TooManySignalsError } from '../errors.js';
 import { RhythmEvents } from '../events/rhythm.events.js';
 import { RHYTHM_SETTINGS } from '../module-options.js';
 
@@ -49,7 +49,8 @@ export class SignalService {
 
   /**
    * Sends a signal. It is kept until a wait takes it, even if the run does not wait for it yet or has not been started.
-   * Throws a `SignalToTaskError`, and writes nothing, when the execution is a task.
+   * Throws a `SignalToTaskError`, and writes nothing, when the execution is a task, and a
+   * `TooManySignalsError` when `limits.signalsPerRun` signals wait for the run that no wait has taken.
    */
   async send(executionId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal> {
     const { key, manager } = checkKeys<SignalOptions>(options, ['key', 'manager'], 'options');
@@ -59,11 +60,13 @@ export class SignalService {
       payload: toJsonText(payload, 'payload', this.loaded.settings.limits),
       dedupeKey: key === undefined ? undefined : checkString(key, 'options.key', MAX_KEY_LENGTH, 'RHYTHM_OPTION_INVALID'),
     };
+    const most = this.loaded.settings.limits.signalsPerRun;
     const [sent] = manager
-      ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => sendSignals(db, [signal]))
-      : await sendSignals(this.store.db, [signal]);
-    const { accepted, known, ended, queue, refused } = sent!;
+      ? await inCallersTransaction(this.store, manager, 'options.manager', (db) => sendSignals(db, [signal], most))
+      : await sendSignals(this.store.db, [signal], most);
+    const { accepted, known, ended, queue, refused, full } = sent!;
     if (refused) throw new SignalToTaskError(executionId, refused.name, refused.parentId);
+    if (full) throw new TooManySignalsError(executionId, most);
     if (!accepted) return this.duplicate(executionId);
     this.announce(queue, manager);
     // Whether the caller's transaction commits is not known here.

@@ -103,8 +103,23 @@ export class WorkerHost implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Partial<EngineOptions> {
+const LOOK_EVERY_MS = 60_000;
+const LONGEST_WALK_INTERVAL_MS = 3_600_000;
+
+function engineOptions({ worker, history, retention, cancel, limits }: RhythmSettings): Partial<EngineOptions> {
+  const { completed, failed, cancelled, history: entries, keys } = retention;
+  // Often enough that the shortest age is kept to within a tenth, and never more than once a minute.
+  const shortest = Math.min(...[completed, failed, cancelled, entries].filter((age) => age !== false), LONGEST_WALK_INTERVAL_MS * 10);
   return {
+    retention: {
+      completedMs: completed || null,
+      failedMs: failed || null,
+      cancelledMs: cancelled || null,
+      historyMs: entries || null,
+      keysMs: keys || null,
+      pollMs: LOOK_EVERY_MS,
+      walkEveryMs: Math.max(LOOK_EVERY_MS, shortest / 10),
+    },
     queues: worker.queues,
     concurrency: worker.concurrency,
     claimBatch: worker.claimBatch,
@@ -121,6 +136,8 @@ function engineOptions({ worker, history, cancel, limits }: RhythmSettings): Par
     cancelGraceMs: cancel.grace,
     payloadBytes: limits.payloadBytes,
     payloadDepth: limits.payloadDepth,
+    maxDepth: limits.depth,
+    maxDescendants: limits.descendants,
     snapshotWarnBytes: limits.snapshotWarnBytes,
     snapshotBytes: limits.snapshotBytes,
   };

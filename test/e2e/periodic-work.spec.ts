@@ -8,7 +8,7 @@ import { type LoopStatus, RhythmEvents, WorkerHost } from '../../src/index.js';
 import { useTestDatabase, waitFor } from '../support/index.js';
 import { startApp } from './start-app.js';
 
-const ALL = ['rhythm:claim', 'rhythm:heartbeat', 'rhythm:queues', 'rhythm:timers', 'rhythm:vacuum'];
+const ALL = ['rhythm:claim', 'rhythm:heartbeat', 'rhythm:queues', 'rhythm:retention', 'rhythm:timers', 'rhythm:vacuum'];
 
 describe('the periodic work of a worker', () => {
   const database = useTestDatabase();

@@ -123,7 +123,7 @@ describe('an application with Rhythm', () => {
       await executions.start('echo', round % 5, { id });
       await executions.result(id, { timeout: '10s' });
       const [, ...started] = await Promise.all([
-        executions.remove(id),
+        executions.erase(id),
         executions.start('echo', round % 5, { id }),
         executions.startMany([{ name: 'echo', input: round % 5, options: { id } }]).then(([one]) => one!),
       ]);

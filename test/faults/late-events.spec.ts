@@ -122,7 +122,7 @@ describe('late events', () => {
       await app.executions.cancel('again', { manager });
       await app.signals.send('again', 'go', 1);
       await result('again');
-      await app.executions.remove('again');
+      await app.executions.erase('again');
     });
     const { schema } = database;
     await eventually(async () =>

@@ -94,13 +94,25 @@ function ownIds({ id, children }: TurnCommit): string[] {
 
 /** About how long the values of a work are. */
 export function sizeOf({ task, turn }: FinishedWork): number {
-  let bytes = task?.output?.length ?? 0;
+  let bytes = (task?.output?.length ?? 0) + (task?.error?.length ?? 0);
   if (turn) {
-    bytes += (turn.output?.length ?? 0) + (turn.state.action === 'store' ? (turn.state.snapshot?.length ?? 0) : 0);
+    bytes +=
+      (turn.output?.length ?? 0) + (turn.error?.length ?? 0) + (turn.state.action === 'store' ? (turn.state.snapshot?.length ?? 0) : 0);
     for (const child of turn.children) bytes += child.input?.length ?? 0;
     for (const step of turn.endedSteps) bytes += (step.input?.length ?? 0) + (step.output?.length ?? 0);
     bytes += turn.pending?.length ?? 0;
-    for (const { detail } of turn.logs) bytes += (detail as { message?: string } | null)?.message?.length ?? 0;
+    for (const reply of turn.replies) bytes += reply.payload.length;
+    for (const log of turn.logs) bytes += lengthOf(log.detail);
+    bytes += turn.kept?.pendingCalls.length ?? 0;
   }
   return bytes;
+}
+
+// The strings of a log line or note: a message, or a few short values.
+function lengthOf(detail: unknown): number {
+  if (typeof detail === 'string') return detail.length;
+  if (typeof detail !== 'object' || detail === null) return 8;
+  let length = 0;
+  for (const value of Object.values(detail)) length += typeof value === 'string' ? value.length : 8;
+  return length;
 }

@@ -200,6 +200,7 @@ function endOf(row: Overdue, workerId: string): WorkCommit {
     // could only fail again: a cancelled child workflow has lost its state and cannot be run again under its number.
     note: status === 'failed' && row.hasChildren ? CHILDREN_CANCELLED : undefined,
     cascade: true,
+    discards: status === 'cancelled',
     pending: row.pending === null ? undefined : null,
     cancelledSteps: readPending(row.pending),
     state: { action: status === 'failed' ? 'leave' : 'drop' },

@@ -89,7 +89,10 @@ export class TaskRunner {
   private failed(item: HeldItem, policy: TaskPolicy, error: unknown): TaskCommit {
     const attempts = item.attempts + 1;
     const data = {
-      ...toErrorData(error ?? { message: `Task "${item.name}" threw ${error}. Throw an Error that says what happened.` }),
+      ...toErrorData(
+        error ?? { message: `Task "${item.name}" threw ${error}. Throw an Error that says what happened.` },
+        this.parts.options.payloadBytes,
+      ),
       attempts,
     };
     return failed(item, data, attempts, isRefusedResult(data) ? undefined : this.nextDelay(item, policy, attempts, error));

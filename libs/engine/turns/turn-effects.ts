@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime.js';
 import type { TaskSource } from '../tasks/runnable-task.js';
 import type { HeldItem } from '../work/held-work.js';
 import type { ProgramLoader } from './programs.js';
+import type { TreeRefusal } from './tree-limits.js';
 
 /** The part of a turn's commit that its effects make. */
 export type EffectRows = Pick<TurnCommit, 'children' | 'timers' | 'withdrawn' | 'cancels' | 'logs' | 'replies'> & {
@@ -37,6 +38,7 @@ export function effectRows(
   versions: Versions | undefined,
   failing: boolean,
   runtime: Runtime,
+  refusal?: TreeRefusal,
 ): EffectRows {
   const [only] = effects;
   // The usual turn asks for one task.
@@ -56,7 +58,11 @@ export function effectRows(
         break;
       case 'workflow': {
         const version = versions?.get(effect.name);
-        if (version === undefined) replies.push({ call: effect.id, kind: 'failed', payload: JSON.stringify(unknownWorkflow(effect.name)) });
+        // An id of the flow's choice, and a detached run, are roots of their own.
+        const isBelow = effect.options.id === undefined && !effect.options.detached;
+        if (refusal && isBelow) replies.push({ call: effect.id, kind: 'failed', payload: JSON.stringify(refusal) });
+        else if (version === undefined)
+          replies.push({ call: effect.id, kind: 'failed', payload: JSON.stringify(unknownWorkflow(effect.name)) });
         else {
           const child = workflowOf(run, effect, version, failing, runtime);
           children.push(child);
@@ -122,6 +128,7 @@ function workflowOf(
   const options: WorkflowCallOptions = effect.options;
   return {
     id: options.id ?? (options.detached ? runtime.newId() : childId(run.id, effect.id)),
+    fresh: options.detached && options.id === undefined,
     type: 'workflow',
     targetName: effect.name,
     version,

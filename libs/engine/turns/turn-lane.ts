@@ -1,7 +1,7 @@
 // Advances claimed runs: loads their state and events, runs their turns, and writes the outcome.
 
 import { IsolationBusyError, TurnKilledError, TurnStoppedError } from '../../isolation/index.js';
-import { isDatabaseError, type Link, loadRuns, type StoredEvent, turnCommit } from '../../store/index.js';
+import { isDatabaseError, type Link, loadRuns, readDoomed, type StoredEvent, turnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import { failedWork } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
@@ -13,7 +13,7 @@ import type { HeldItem } from '../work/held-work.js';
 import type { PoisonGuard } from '../work/poison-guard.js';
 import type { Slots } from '../work/slots.js';
 import type { StepsInPlace } from './steps-in-place.js';
-import { reasonOf } from './turn-events.js';
+import { IN_MEMORY, reasonOf } from './turn-events.js';
 import type { TurnOutcome, TurnState } from './turn-outcome.js';
 import type { TurnRunner } from './turn-runner.js';
 import type { TurnWriter } from './turn-writer.js';
@@ -23,6 +23,20 @@ import type { VmCache } from './vm-cache.js';
 const LONGEST_STATE_WAIT_MS = 60_000;
 // More than wait at one time; older counts may start again.
 const MOST_COUNTED = 10_000;
+
+// Runs of one batch whose states are read from a snapshot store at the same time.
+const STORE_LANES = 8;
+
+const NOT_DOOMED: ReadonlySet<string> = new Set();
+const CANCELLED_WITH = 'A run that it belongs to was cancelled.';
+const CANCELLED_ABOVE: StoredEvent = {
+  executionId: '',
+  seq: IN_MEMORY,
+  kind: 'cancel',
+  call: 0,
+  name: null,
+  payload: JSON.stringify(CANCELLED_WITH),
+};
 
 export class TurnLane {
   /** How often in a row the state of each run could not be reached from here. */
@@ -61,19 +75,22 @@ export class TurnLane {
     let failure: { error: unknown } | undefined;
     try {
       // What limits the runs is read meanwhile, so that their turns need not wait for them.
-      const [{ runs, events }] = await Promise.all([loadRuns(this.link, toLoad, items), this.readRules(items)]);
+      const [{ runs, events }, doomed] = await Promise.all([
+        loadRuns(this.link, toLoad, items),
+        this.readDoomed(toLoad),
+        this.readRules(items),
+      ]);
       for (const run of runs) states.set(run.id, { loaded: run });
-      for (const item of items) {
+      await this.each(items, async (item) => {
         const stored = events.get(item.id) ?? [];
-        const isolated = item.type === 'workflow' && this.isIsolated(item);
+        const state = states.get(item.id);
         if (item.type !== 'workflow') {
           if (this.actOnEvents(item, stored)) settled.delete(item);
-        } else if (isolated instanceof Promise ? await isolated : isolated) {
-          settled.delete(item);
-          void this.advanceApart(item, states.get(item.id), stored);
-        } else if (await this.begin(item, states.get(item.id), stored)) settled.delete(item);
+        } else if (state && 'loaded' in state && state.loaded.isLarge && !doomed.has(item.id)) {
+          if (await this.beginLarge(item)) settled.delete(item);
+        } else if (await this.begin(item, state, doomed.has(item.id) ? [...stored, CANCELLED_ABOVE] : stored)) settled.delete(item);
         begun.add(item);
-      }
+      });
     } catch (error) {
       this.problem('load', error);
       failure = { error };
@@ -88,6 +105,34 @@ export class TurnLane {
         items.filter((item) => !begun.has(item)),
         failure.error,
       );
+  }
+
+  // One after the other: only one state is in memory as text. A snapshot store may be slow, so with one some are read side by side.
+  private async each(items: readonly HeldItem[], advance: (item: HeldItem) => Promise<void>): Promise<void> {
+    const waiting = items.values();
+    const lane = async () => {
+      for (const item of waiting) await advance(item);
+    };
+    await Promise.all(Array.from({ length: this.parts.snapshots ? STORE_LANES : 1 }, lane));
+  }
+
+  private async beginLarge(item: HeldItem): Promise<boolean> {
+    let loaded: Awaited<ReturnType<typeof loadRuns>>;
+    try {
+      loaded = await loadRuns(this.link, [item], [item], { large: true });
+    } catch (error) {
+      this.problem('load', error);
+      await this.loadLater([item], error);
+      return true;
+    }
+    const [run] = loaded.runs;
+    return this.begin(item, run && { loaded: run }, loaded.events.get(item.id) ?? []);
+  }
+
+  private async readDoomed(items: readonly HeldItem[]): Promise<ReadonlySet<string>> {
+    const first = items.filter(({ id, status, parentId }) => status === 'pending' && parentId !== null && id.startsWith(`${parentId}:`));
+    const ids = first.map(({ id }) => id);
+    return ids.length > 0 ? readDoomed(this.link, ids, CANCELLED_WITH) : NOT_DOOMED;
   }
 
   // The reply may be too large for the server, or the problem may lie in one run: they are loaded one by one, and one that cannot be
@@ -127,8 +172,14 @@ export class TurnLane {
     this.guard.settle(item);
   }
 
-  // Returns true when the turn is a long one, which keeps a slot of its own: the others of the same claim do not wait for it.
+  // Returns true when the turn goes on by itself, and settles its run then: in another process, or as a long one, which keeps a slot of its
+  // own. The others of the same claim do not wait for it.
   private async begin(item: HeldItem, state: TurnState | undefined, stored: readonly StoredEvent[]): Promise<boolean> {
+    const isolated = this.isIsolated(item);
+    if (isolated instanceof Promise ? await isolated : isolated) {
+      void this.advanceApart(item, state, stored);
+      return true;
+    }
     let onLong: () => void = () => undefined;
     const isLong = new Promise<boolean>((resolve) => {
       onLong = () => {

@@ -187,7 +187,8 @@ export class TurnBasis {
   /** Of a run that has nothing to clean up, or cannot. */
   cancelledAtOnce(cancel: StoredEvent): TurnOutcome {
     this.cancelSteps(undefined);
-    return { commit: { ...this.commit, status: 'cancelled', cancelled: true, cascade: true, error: cancelErrorOf(cancel) } };
+    const discards = this.snapshotRef !== undefined;
+    return { commit: { ...this.commit, status: 'cancelled', cancelled: true, cascade: true, discards, error: cancelErrorOf(cancel) } };
   }
 
   /** Of a run that needs what this worker does not have: nothing is consumed, and it is looked at again after this long. */

@@ -13,6 +13,7 @@ import type { Elsewhere } from './programs.js';
 import { reach } from './reach.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
 import type { ThreadShare } from './thread-share.js';
+import { TreeLimits, type TreeRefusal } from './tree-limits.js';
 import { type EffectRows, effectRows, type Versions, versionsOf } from './turn-effects.js';
 import { toFlowEvents } from './turn-events.js';
 import { contextOf, TurnHost } from './turn-host.js';
@@ -44,11 +45,15 @@ type StoredRun = Pick<LoadedRun, 'snapshot' | 'snapshotRef' | 'input' | 'calls'>
 const MISSING_PROGRAM_MS = 15_000;
 
 export class TurnRunner {
+  private readonly trees: TreeLimits;
+
   constructor(
     private readonly parts: WorkerParts,
     private readonly thread: ThreadShare,
     private readonly longTurns: LongTurns,
-  ) {}
+  ) {
+    this.trees = new TreeLimits(parts);
+  }
 
   /**
    * Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. The usual turn of a run
@@ -128,16 +133,27 @@ export class TurnRunner {
 
   private finish(turn: Turn, result: FinishedTurn): TurnOutcome | Promise<TurnOutcome> {
     const versions = versionsOf(result.effects, this.parts.programs);
-    if (versions) return reach(() => versions).then((known) => this.outcome(turn, result, known));
+    if (versions) return this.withWorkflows(turn, result, versions);
     return this.outcome(turn, result, undefined);
   }
 
-  private outcome(turn: Turn, result: FinishedTurn, versions: Versions | undefined): TurnOutcome | Promise<TurnOutcome> {
+  private async withWorkflows(turn: Turn, result: FinishedTurn, versions: Promise<Versions>): Promise<TurnOutcome> {
+    const known = await reach(() => versions);
+    const children = result.effects.filter(({ kind }) => kind === 'workflow').length;
+    return this.outcome(turn, result, known, await this.trees.refusal(turn.item.id, children));
+  }
+
+  private outcome(
+    turn: Turn,
+    result: FinishedTurn,
+    versions: Versions | undefined,
+    refusal?: TreeRefusal,
+  ): TurnOutcome | Promise<TurnOutcome> {
     const { item, basis, found, stored, signals, host } = turn;
     const { tasks, options, events, runtime } = this.parts;
     const { flow, takesSignals } = found;
     const failing = result.status === 'failed' && !basis.wasCancelled && !result.cancelled;
-    const rows = effectRows(item, result.effects, tasks, versions, failing, runtime);
+    const rows = effectRows(item, result.effects, tasks, versions, failing, runtime, refusal);
     const isNoted = !failing && (options.maxSteps > 0 || events.hasListeners('signal-taken') || events.hasListeners('timer-fired'));
     const notes = isNoted ? turnNotes(result, stored, signals, host, result.status !== 'suspended') : [];
     const snapshot = result.status === 'suspended' ? flow.snapshot() : null;

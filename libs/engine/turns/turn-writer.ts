@@ -1,6 +1,6 @@
 // Writes turns; then the run stays in memory, and a snapshot outside the database that is no longer needed is removed.
 
-import { MOST_WAITING_ROWS, type TaskCommit } from '../../store/index.js';
+import { discardSnapshots, MOST_WAITING_ROWS, type TaskCommit, type TurnCommit } from '../../store/index.js';
 import type { Committer } from '../commit/committer.js';
 import type { CommitResult } from '../commit/finished-work.js';
 import type { WorkerParts } from '../engine-options.js';
@@ -58,17 +58,23 @@ export class TurnWriter {
   }
 
   private removeUnneeded({ commit, stale }: TurnOutcome, result: CommitResult): void {
-    if (isWritten(result)) for (const reference of stale ?? NONE) void this.remove(reference);
+    if (isWritten(result)) for (const reference of stale ?? NONE) void this.remove(commit, reference);
     const made = commit.state.action === 'store' ? commit.state.snapshotRef : undefined;
-    if (!isWritten(result) && result.certain && made) void this.remove(made);
+    if (!isWritten(result) && result.certain && made) void this.remove(commit, made);
   }
 
-  private async remove(reference: string): Promise<void> {
+  // What the store cannot remove now is removed by retention, when it can.
+  private async remove({ id, bucket }: TurnCommit, ref: string): Promise<void> {
     try {
-      await this.parts.snapshots?.remove(reference);
+      await this.parts.snapshots?.remove(ref);
     } catch (error) {
-      this.parts.events.emit({ type: 'problem', where: 'snapshot store', error });
+      this.problem(error);
+      await discardSnapshots(this.parts.store.db, [{ id, bucket, ref }], REMOVE_AGAIN_MS).catch((failed) => this.problem(failed));
     }
+  }
+
+  private problem(error: unknown): void {
+    this.parts.events.emit({ type: 'problem', where: 'snapshot store', error });
   }
 }
 
@@ -77,3 +83,4 @@ function isWritten(result: CommitResult): boolean {
 }
 
 const NONE: readonly string[] = [];
+const REMOVE_AGAIN_MS = 60_000;

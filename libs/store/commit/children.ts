@@ -2,7 +2,17 @@
 
 import { CLOCK_NOW } from '../clock.js';
 import { childId } from '../ids.js';
-import { DUE_AFTER_DELAY, EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns, type NewExecution, schedule } from '../new-execution.js';
+import { inputHash } from '../input-hash.js';
+import {
+  DUE_AFTER_DELAY,
+  EXECUTION_COLUMNS,
+  EXECUTION_VALUES,
+  executionColumns,
+  NAMED_COLUMN,
+  type NewExecution,
+  schedule,
+} from '../new-execution.js';
+import { HAS_NO_TOMBSTONE } from '../tombstones.js';
 import { enqueue } from '../work-queue.js';
 import type { Columns, CommitBuilder } from './commit-builder.js';
 import { addTakenIds } from './taken-ids.js';
@@ -32,12 +42,13 @@ export function addChildren(
     // The number of a call is used once, so only an id that the flow chose can exist already.
     const named = queued.filter(({ turn, item }) => hasOwnId(turn, item));
     const timed = hasTimes(queued);
+    const hasNamed = named.length > 0;
     commit.add(
-      `${named.length > 0 ? 'named-' : ''}children${timed ? '-timed' : ''}`,
-      columnsOf(commit, queued),
+      `${hasNamed ? 'named-' : ''}children${timed ? '-timed' : ''}`,
+      hasNamed ? [...columnsOf(commit, queued), ['text', hashesOf(queued)]] : columnsOf(commit, queued),
       (unnest, first) =>
-        `${insertChildren(commit, 'started', unnest, first, { named: named.length > 0, timed, queued: true })}, queued AS (
-      ${enqueue('started WHERE due_at IS NULL', first)}
+        `${insertChildren(commit, 'started', unnest, first, { named: hasNamed, timed, queued: true })}, queued AS (
+      ${enqueue(`started WHERE due_at IS NULL ${hasNamed ? `AND (SELECT rhythm.refuse_removed(array_agg(s.id), array_agg(s.bucket)) FROM started s)` : ''}`, first)}
     )`,
       [['bigint', fence]],
     );
@@ -83,6 +94,11 @@ function columnsOf(commit: CommitBuilder, children: readonly Owned<NewExecution>
   ];
 }
 
+// Of a child whose id the flow chose; no other leaves a tombstone.
+function hashesOf(children: readonly Owned<NewExecution>[]): (string | null)[] {
+  return children.map(({ turn, item }) => (hasOwnId(turn, item) ? inputHash(item.input) : null));
+}
+
 // Most children have no times, and then the statement contains nothing about them.
 function hasTimes(children: readonly Owned<NewExecution>[]): boolean {
   return children.some(
@@ -105,16 +121,16 @@ function insertChildren(
   const rest = `, type, queue, priority, options, parent_call,
         CASE ${DUE_AFTER_DELAY} END AS due_at`;
   const inserted = `${name} AS (
-      INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
-      SELECT ${fence}, ${CLOCK_NOW}, ${EXECUTION_VALUES}
-      FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS})
+      INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS}${named ? `, ${NAMED_COLUMN}` : ''})
+      SELECT ${fence}, ${CLOCK_NOW}, ${EXECUTION_VALUES}${named ? `, d.${NAMED_COLUMN}` : ''}
+      FROM ${unnest} AS d(n, ${EXECUTION_COLUMNS}${named ? `, ${NAMED_COLUMN}` : ''})
       WHERE ${commit.ofWinner}
-      ${named ? 'ON CONFLICT (id, bucket) DO NOTHING' : ''}
+      ${named ? `AND ${HAS_NO_TOMBSTONE} ON CONFLICT (id, bucket) DO NOTHING` : ''}
       RETURNING id, bucket${queued || timed ? rest : ''}
     )`;
   return timed ? `${inserted}, ${name}_scheduled AS (${schedule(name, fence)})` : inserted;
 }
 
 function hasOwnId(turn: TurnCommit, child: NewExecution): boolean {
-  return child.parentCall === undefined || child.id !== childId(turn.id, child.parentCall);
+  return !child.fresh && (child.parentCall === undefined || child.id !== childId(turn.id, child.parentCall));
 }

@@ -53,6 +53,6 @@ function errorFor(id: string): string {
   return JSON.stringify({
     name: 'WorkflowError',
     code: 'RHYTHM_CONFLICT',
-    message: `An execution with the id "${id}" exists already. Choose another id for this call.`,
+    message: `An execution with the id "${id}" exists already, or existed and was removed. Choose another id for this call.`,
   });
 }

@@ -136,6 +136,9 @@ function fullColumns(commit: CommitBuilder, tasks: readonly TaskCommit[], fusedW
   ];
 }
 
+// Failed attempts of a task in its history: the newest.
+const KEPT_ATTEMPTS = 100;
+
 // The next attempt is scheduled with the fence that it will have, so that a row from before is never mistaken for it.
 function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCommit[]): void {
   const retried = tasks.map((task, n) => ({ task, n })).filter(({ task }) => task.status === 'pending');
@@ -158,6 +161,11 @@ function addRetries(commit: CommitBuilder, fence: number, tasks: readonly TaskCo
     ), noted_retries AS (
       INSERT INTO rhythm.history (execution_id, bucket, seq, kind, detail)
       SELECT id, bucket, nextval('rhythm.event_seq'), 'attempt-failed', error::jsonb FROM retried
+    ), trimmed_retries AS (
+      DELETE FROM rhythm.history h USING (
+        SELECT r.id, r.bucket, (SELECT o.seq FROM rhythm.history o WHERE o.execution_id = r.id AND o.bucket = r.bucket AND o.kind = 'attempt-failed'
+          ORDER BY o.seq DESC OFFSET ${KEPT_ATTEMPTS - 1} LIMIT 1) AS last FROM retried r
+      ) t WHERE h.execution_id = t.id AND h.bucket = t.bucket AND h.kind = 'attempt-failed' AND h.seq <= t.last
     )`,
     [['bigint', fence]],
   );

@@ -77,6 +77,8 @@ export interface TurnCommit {
   cancels: readonly number[];
   /** Why, as JSON text, for those of them that people cancelled by their ids; null without a reason. */
   cancelReasons?: ReadonlyMap<number, string | null>;
+  /** The state that the run had outside the database is no longer needed, and whoever ends the run may not have the snapshot store. */
+  discards?: boolean;
   /** Cancel every child that has not ended. */
   cascade?: boolean;
   /** Calls whose outcome is known at once: a child that is detached, a workflow that does not exist. Payloads are JSON text. */
@@ -135,6 +137,7 @@ export function turnCommit(
     withdrawn: given.withdrawn ?? NONE,
     cancels: given.cancels ?? NONE,
     cancelReasons: given.cancelReasons,
+    discards: given.discards,
     cascade: given.cascade,
     replies: given.replies ?? NONE,
     groups: given.groups ?? NONE,

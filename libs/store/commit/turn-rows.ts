@@ -125,6 +125,24 @@ function addDropped(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
       SELECT d.id, d.bucket FROM ${unnest} AS d(n, id, bucket) WHERE ${commit.ofWinner}
     ), ${deleteOwned('dropped', STATE_TABLES)}`,
   );
+  addDiscarded(commit, turns);
+}
+
+// Where its last state is, the row of the run says until this statement; a state that is kept for people stays with the run.
+function addDiscarded(commit: CommitBuilder, turns: readonly TurnCommit[]): void {
+  const discarding = turns.flatMap((turn, n) => (turn.discards ? [{ turn, n }] : []));
+  if (discarding.length === 0) return;
+  commit.add(
+    'discarded',
+    owner(commit, discarding),
+    (unnest) => `discarded AS (
+      INSERT INTO rhythm.discarded_snapshots (execution_id, bucket, ref)
+      SELECT e.id, e.bucket, e.snapshot_ref FROM ${unnest} AS d(n, id, bucket) JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket
+      WHERE ${commit.ofWinner} AND e.snapshot_ref IS NOT NULL AND NOT EXISTS (
+        SELECT FROM rhythm.snapshots s WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.state_ref = e.snapshot_ref)
+      ON CONFLICT DO NOTHING
+    )`,
+  );
 }
 
 // The claim of a turn that lost its fence deleted a queue row, and the event that came with that wake must be read again. This is

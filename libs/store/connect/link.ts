@@ -2,7 +2,11 @@
 
 import type { EngineConnection } from './engine-connection.js';
 import { CLOSE_TIMEOUT_MS } from './sockets.js';
-import type { Runner, Statement } from './statement.js';
+import { type Runner, type Statement, sql } from './statement.js';
+
+const BEGIN = sql('begin', 'BEGIN');
+const COMMIT = sql('end', 'COMMIT');
+const ROLLBACK = sql('rollback', 'ROLLBACK');
 
 /** When a connection is too old for another statement, in milliseconds. */
 export interface LinkAge {
@@ -31,6 +35,22 @@ export class Link implements Runner {
     this.usedAt = performance.now();
     if (connection && !connection.broken) return connection.rows<Row>(statement, values);
     return (await this.reconnect()).rows<Row>(statement, values);
+  }
+
+  /** Runs several statements in one transaction. Only for a link that is used by one caller: other statements would be part of it. */
+  async transaction<T>(work: (db: Runner) => Promise<T>): Promise<T> {
+    const { connection } = this;
+    // The connection itself: after a loss, the rest of the transaction must not run on another one.
+    const db: Runner = connection && !connection.broken ? connection : await this.reconnect();
+    await db.rows(BEGIN);
+    try {
+      const result = await work(db);
+      await db.rows(COMMIT);
+      return result;
+    } catch (error) {
+      await db.rows(ROLLBACK).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Closes the connection. Statements in flight have this long to complete. */

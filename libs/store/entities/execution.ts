@@ -52,6 +52,10 @@ export class ExecutionEntity {
   @Column({ name: 'inputs_verbatim', type: 'json', nullable: true })
   inputsVerbatim!: unknown;
 
+  /** Of the input, for a run whose id was chosen (by a caller, a key or a schedule): its tombstone keeps it. */
+  @Column({ name: 'input_hash', type: 'text', collation: 'C', nullable: true })
+  inputHash!: string | null;
+
   @Column({ type: 'json', nullable: true })
   output!: unknown;
 

@@ -2,16 +2,19 @@
 
 import { ClaimEntity } from './claim.js';
 import { CompletionTokenEntity } from './completion-token.js';
+import { DiscardedSnapshotEntity } from './discarded-snapshot.js';
 import { ExecutionEntity } from './execution.js';
 import { HistoryEntity } from './history.js';
 import { InboxEntity } from './inbox.js';
 import { KeptSnapshotEntity } from './kept-snapshot.js';
 import { MarkedExecutionEntity } from './marked-execution.js';
 import { ResumeGroupEntity } from './resume-group.js';
+import { RetentionWalkEntity } from './retention-walk.js';
 import { ScheduledQueueEntity } from './scheduled-queue.js';
 import { SchemaInfoEntity } from './schema-info.js';
 import { SignalEntity } from './signal.js';
 import { StepEntity } from './step.js';
+import { TombstoneEntity } from './tombstone.js';
 import { WaitingEntity } from './waiting.js';
 import { WorkQueueEntity } from './work-queue.js';
 import { WorkerHeartbeatEntity } from './worker-heartbeat.js';
@@ -36,5 +39,8 @@ export const entities = [
   MarkedExecutionEntity,
   HistoryEntity,
   CompletionTokenEntity,
+  TombstoneEntity,
+  DiscardedSnapshotEntity,
+  RetentionWalkEntity,
   SchemaInfoEntity,
 ];

@@ -3,6 +3,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('signals')
+@Index('signals_unread', ['executionId', 'bucket', 'seq'], { where: 'consumed_at IS NULL' })
 @Index('signals_key', ['executionId', 'bucket', 'dedupeKey'], { unique: true, where: 'dedupe_key IS NOT NULL' })
 export class SignalEntity {
   @PrimaryColumn({ name: 'execution_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'signals_pkey' })

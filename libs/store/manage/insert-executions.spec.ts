@@ -29,7 +29,7 @@ const removing = (id: string, times: number): Runner => {
       const found = await store.db.rows(statement, values as unknown[]);
       await rows(`UPDATE rhythm.executions SET status = 'completed', finished_at = now() WHERE id = $1`, [id]);
       await rows(`DELETE FROM rhythm.work_queue WHERE execution_id = $1`, [id]);
-      expect(await removeExecutions(store.db, [id])).toEqual([id]);
+      expect(await removeExecutions(store.db, [id], { wholly: true })).toEqual([id]);
       return found as never;
     },
   };

@@ -5,6 +5,7 @@ import { type ArrayType, arrayBytes } from '../connect/array-bytes.js';
 import { type Runner, sql } from '../connect/statement.js';
 import { newFence } from '../fence.js';
 import { bucketOf } from '../ids.js';
+import { canonicalInput, inputHash } from '../input-hash.js';
 import { isReadable, jsonText } from '../json-columns.js';
 import {
   DUE_AFTER_DELAY,
@@ -12,10 +13,13 @@ import {
   EXECUTION_VALUES,
   executionColumns,
   hasNoOptions,
+  NAMED_COLUMN,
   type NewExecution,
   schedule,
 } from '../new-execution.js';
+import { HAS_NO_TOMBSTONE } from '../tombstones.js';
 import { enqueue } from '../work-queue.js';
+import { readTombstones } from './tombstones.js';
 
 /**
  * What became of one start. `existing`: the same run was there already; `conflict`: the id belongs to a different one;
@@ -33,17 +37,17 @@ export interface StartOutcome {
 // Each row has a time of its own: lists are read by the index on time, and rows of the same time would have to be sorted (a
 // million rows of one instant: 0.7 s per page).
 // With ON CONFLICT every insert is tentative and confirmed by a second record, 48 bytes of WAL per row; ids that no other row can
-// have are inserted without it.
-const insert = (name: string, onConflict: string, patience = '') =>
+// have are inserted without it. A chosen id is inserted only if it has no tombstone; `refuse_removed` finds one that was committed
+// after this statement began.
+const insert = (name: string, isNamed: boolean, patience = '') =>
   sql(
     name,
     `WITH new AS (
-    INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS})
-    SELECT $14::bigint, ${CLOCK_NOW}, ${EXECUTION_VALUES}
-    FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-      AS d(${EXECUTION_COLUMNS})
-    ${patience}
-    ${onConflict}
+    INSERT INTO rhythm.executions (fence, created_at, ${EXECUTION_COLUMNS}${isNamed ? `, ${NAMED_COLUMN}` : ''})
+    SELECT $14::bigint, ${CLOCK_NOW}, ${EXECUTION_VALUES}${isNamed ? `, d.${NAMED_COLUMN}` : ''}
+    FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[]${isNamed ? ', $15::text[]' : ''})
+      AS d(${EXECUTION_COLUMNS}${isNamed ? `, ${NAMED_COLUMN}` : ''})
+    ${isNamed ? `WHERE ${HAS_NO_TOMBSTONE} ${patience} ON CONFLICT (id, bucket) DO NOTHING` : ''}
     RETURNING id, bucket, type, queue, priority, options,
       CASE WHEN options ? 'runAt' THEN (options->>'runAt')::timestamptz ${DUE_AFTER_DELAY} END AS due_at
   ), queued AS (
@@ -51,9 +55,9 @@ const insert = (name: string, onConflict: string, patience = '') =>
   ), scheduled AS (
     ${schedule('new', '$14::bigint')}
   )
-  SELECT ${onConflict ? 'id FROM new' : '1 WHERE false'}`,
+  SELECT ${isNamed ? `array_agg(id) AS ids FROM new HAVING count(*) > 0 AND rhythm.refuse_removed(array_agg(id), array_agg(bucket))` : '1 WHERE false'}`,
   );
-const INSERT_FRESH = insert('insert_fresh', '');
+const INSERT_FRESH = insert('insert_fresh', false);
 
 // Starts that differ only in their id and their input, which is what bulk starts and most single ones are: three arrays, and the rest
 // once. The queue rows are made from the same arrays, so that nothing is returned by one insert and read by the other.
@@ -69,14 +73,13 @@ const INSERT_UNIFORM = sql(
   SELECT $7::text, -$8::smallint, nextval('rhythm.queue_seq'), d.bucket, d.id, CASE WHEN $5::text = 'task' THEN $4::bigint END
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)`,
 );
-const UNLESS_THERE = 'ON CONFLICT (id, bucket) DO NOTHING';
-const INSERT = insert('insert_executions', UNLESS_THERE);
+const INSERT = insert('insert_executions', true);
 // The setting ends with the statement, so it needs no transaction and no session of its own, and works behind a pooler. It is a
 // subquery without a row of `d`, so it is read once, before the first row is inserted.
 const INSERT_PATIENT = insert(
   'insert_executions_patient',
-  UNLESS_THERE,
-  `WHERE (SELECT set_config('lock_timeout', $15::integer || 'ms', true)) IS NOT NULL`,
+  true,
+  `AND (SELECT set_config('lock_timeout', $16::integer || 'ms', true)) IS NOT NULL`,
 );
 
 // A start in a caller's transaction that finds an existing run keeps that run from being removed until the transaction ends, so
@@ -121,13 +124,15 @@ export async function insertExecutions(
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
     const rows =
       patienceMs === undefined
-        ? await db.rows<{ id: string }>(INSERT, parameters(open))
-        : await db.rows<{ id: string }>(INSERT_PATIENT, [...parameters(open), patienceMs]);
-    for (const { id } of rows) inserted.add(id);
+        ? await db.rows<{ ids: string[] }>(INSERT, namedParameters(open))
+        : await db.rows<{ ids: string[] }>(INSERT_PATIENT, [...namedParameters(open), patienceMs]);
+    for (const { ids } of rows) for (const id of ids) inserted.add(id);
     if (inserted.size === executions.length) break;
     const ids = existingAmong(open, inserted);
     const found = await db.rows<ExistingRun>(inTransaction ? LOCKED_EXISTING : EXISTING, [ids, ids.map(bucketOf)]);
     for (const run of found) existing.set(run.id, run);
+    const removed = found.length < ids.length ? ids.filter((id) => !existing.has(id)) : [];
+    for (const run of removed.length > 0 ? await readTombstones(db, removed, inTransaction) : []) existing.set(run.id, run);
     open = open.filter((execution) => !isKnown(execution));
   }
   const seen = new Set<string>();
@@ -169,12 +174,14 @@ function uniformParameters(executions: readonly NewExecution[]): unknown[] {
   return [...arrays, newFence(), type, targetName, queue, priority, version];
 }
 
-/** The run that has the id of a start. */
+/** The run that has the id of a start, or had it before it was removed. */
 interface ExistingRun {
   id: string;
   type: string;
   target_name: string;
-  input: string | null;
+  input?: string | null;
+  /** Of one that was removed. */
+  input_hash?: string;
 }
 
 // The ids that were taken, and those that were given twice.
@@ -191,17 +198,11 @@ function existingAmong(executions: readonly NewExecution[], inserted: ReadonlySe
 function difference(mine: NewExecution, theirs: ExistingRun): StartOutcome['differs'] {
   if (mine.type !== theirs.type) return 'type';
   if (mine.targetName !== theirs.target_name) return 'name';
-  return canonical(mine.input) === canonical(theirs.input ?? undefined) ? undefined : 'input';
-}
-
-// Two inputs are the same when they hold the same values, in whatever order their keys were written.
-function canonical(text: string | undefined): string {
-  if (text === undefined) return 'undefined';
-  return JSON.stringify(JSON.parse(text), (_key, value) =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : value,
-  );
+  const isSame =
+    theirs.input_hash === undefined
+      ? canonicalInput(mine.input) === canonicalInput(theirs.input ?? undefined)
+      : inputHash(mine.input) === theirs.input_hash;
+  return isSame ? undefined : 'input';
 }
 
 const TYPES: readonly ArrayType[] = [
@@ -211,4 +212,9 @@ const TYPES: readonly ArrayType[] = [
 
 function parameters(executions: readonly NewExecution[]): unknown[] {
   return [...executionColumns(executions).map((column, n) => arrayBytes(TYPES[n], column)), newFence()];
+}
+
+function namedParameters(executions: readonly NewExecution[]): unknown[] {
+  const hashes = executions.map(({ fresh, input }) => (fresh ? null : inputHash(input)));
+  return [...parameters(executions), arrayBytes('text', hashes)];
 }

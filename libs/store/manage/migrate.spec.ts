@@ -26,6 +26,19 @@ describe('migrate', () => {
     await Promise.all(open.map((source) => source.destroy()));
   });
 
+  it('needs no right to create anything when the schema is up to date', async () => {
+    await migrate(await connect('may_only_use'));
+    // A session that can only read is refused a CREATE SCHEMA IF NOT EXISTS as well, as is a role without the right to create.
+    process.env.PGOPTIONS = '-c default_transaction_read_only=on';
+    try {
+      const source = await connect('may_only_use');
+      expect(await migrate(source)).toEqual({ before: SCHEMA_VERSION, after: SCHEMA_VERSION, applied: [] });
+      await expect(migrate(await connect('is_not_there'))).rejects.toThrow('read-only transaction');
+    } finally {
+      delete process.env.PGOPTIONS;
+    }
+  });
+
   it('leaves no difference between the entities and the tables, in a schema of any name', async () => {
     for (const schema of ['rhythm', 'other_name']) {
       const source = await connect(schema);

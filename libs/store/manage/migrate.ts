@@ -44,6 +44,10 @@ export function createDataSource(options: {
 
 /** Runs what is missing under an advisory lock, so that several processes may start at once; the later ones find nothing to do. */
 export async function migrate(dataSource: DataSource): Promise<MigrationReport> {
+  // A role that may only use the tables can start on a schema that is up to date: nothing is created, not even conditionally.
+  const found = await schemaVersion(dataSource);
+  if (found > SCHEMA_VERSION || (found > 0 && (await pendingMigrations(dataSource)).length === 0))
+    return { before: found, after: found, applied: [] };
   return underLock(dataSource, async () => {
     const schema = schemaOf(dataSource);
     await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${quoteName(schema)}`);

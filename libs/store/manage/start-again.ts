@@ -6,6 +6,7 @@ import type { NewExecution } from '../new-execution.js';
 import { readResults } from '../read/read-execution.js';
 import { type InsertOptions, insertExecutions, type StartOutcome } from './insert-executions.js';
 import { restartExecution } from './restart-execution.js';
+import { forgetTombstone } from './tombstones.js';
 
 /**
  * `restarted`: the run that had the id had ended, and is a new one now. `living`: it has not ended; nothing was changed. `busy`: it has
@@ -33,7 +34,11 @@ export async function startAgain(
     if (await restartExecution(tx, execution)) return { id, outcome: 'restarted' };
     const [run] = await readResults(tx, [id]);
     if (run && isEnded(run.status)) return { id, outcome: 'busy' };
-    if (!run) continue;
+    if (!run) {
+      // It was removed, and what it left behind would refuse the new run.
+      await forgetTombstone(tx, id);
+      continue;
+    }
     if (!returnLiving) return { id, outcome: 'living' };
     // Compared with the run that is there now: a restart of somebody else may have replaced the one that was found first.
     const [living] = await insertExecutions(tx, [execution], options);

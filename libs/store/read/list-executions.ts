@@ -107,12 +107,7 @@ export async function listExecutions(db: Runner, filter: ExecutionFilter = {}): 
   }
   const where = (...conditions: string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
 
-  const few =
-    isOfParent
-      ? childrenOf(parentId, parameter)
-      : (await hasFew(db, statuses))
-        ? rowsOf(statuses)
-        : undefined;
+  const few = isOfParent ? childrenOf(parentId, parameter) : (await hasFew(db, statuses)) ? rowsOf(statuses) : undefined;
   const steps = few === undefined && statuses.includes('running') ? rowsNamed('e', pendingStepRows(RUNS_WITH_STEPS)) : undefined;
   const text = few
     ? `WITH page AS MATERIALIZED (SELECT e.* FROM ${few} ${where(...found, ...kept)} ${ORDER} LIMIT $1)

@@ -3,8 +3,9 @@
 import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
 import { NO_FENCE } from '../fence.js';
-import { bucketOf, idColumns } from '../ids.js';
+import { bucketOf, idColumns, rootOf } from '../ids.js';
 import { jsonText } from '../json-columns.js';
+import { readTombstones } from '../manage/tombstones.js';
 import type { ExecutionOptions } from '../new-execution.js';
 import { isChildWithOwnId, isInTree } from '../relatives.js';
 import { endedStepRows, ownRows, pendingStepRows, ROWS_OF_IDS, rowsNamed } from './execution-rows.js';
@@ -124,7 +125,7 @@ export async function getExecutions(db: Runner, ids: readonly string[]): Promise
 /** The stored outcome of an execution. */
 export interface StoredResult {
   id: string;
-  /** As it is stored; `running` only for a step in place, `expired` for a call of a run that has no row any more. */
+  /** As it is stored; `running` only for a step in place, `expired` for a call of a run that has no row any more, `removed` for what has a tombstone. */
   status: string;
   output: string | null;
   error: StoredError | null;
@@ -135,15 +136,30 @@ export async function readResults(db: Runner, ids: readonly string[]): Promise<S
   const rows = await db.rows<StoredResult>(RESULTS, idColumns(ids));
   if (rows.length === ids.length) return rows;
   const found = new Set(rows.map(({ id }) => id));
-  const missing = ids.filter((id) => id.includes(':') && !found.has(id));
-  if (missing.length === 0) return rows;
+  const gone = await readRemoved(
+    db,
+    ids.filter((id) => !found.has(id)),
+  );
+  const removed = gone.map((id) => ({ id, status: 'removed', output: null, error: null }));
+  return [...rows, ...removed, ...(await readExpired(db, ids, new Set([...found, ...gone])))];
+}
+
+// A call of a removed run is gone with it.
+async function readRemoved(db: Runner, ids: readonly string[]): Promise<string[]> {
+  const roots = new Set((await readTombstones(db, [...new Set(ids.flatMap((id) => [id, rootOf(id)]))])).map(({ id }) => id));
+  return ids.filter((id) => roots.has(id) || roots.has(rootOf(id)));
+}
+
+async function readExpired(db: Runner, ids: readonly string[], known: ReadonlySet<string>): Promise<StoredResult[]> {
+  const missing = ids.filter((id) => id.includes(':') && !known.has(id));
+  if (missing.length === 0) return [];
   const expired = await db.rows<{ id: string }>(EXPIRED, idColumns(missing));
-  if (expired.length === 0) return rows;
+  if (expired.length === 0) return [];
   // A step may have got its row between the two reads.
   const late = await db.rows<StoredResult>(RESULTS, idColumns(expired.map(({ id }) => id)));
   const isLate = new Set(late.map(({ id }) => id));
   const ends = expired.filter(({ id }) => !isLate.has(id)).map(({ id }) => ({ id, status: 'expired', output: null, error: null }));
-  return [...rows, ...late, ...ends];
+  return [...late, ...ends];
 }
 
 /** A run with its children, their children and so on, oldest first. */

@@ -22,6 +22,8 @@ export interface LoadedRun {
   remaining: number | null;
   /** It was started for a later time that has not come: whatever woke it, it must not run yet. */
   early: boolean;
+  /** Its state is large, and is loaded when it is its turn (`large`): many of them do not fit into one reply. */
+  isLarge: boolean;
 }
 
 /** A stored event, in the one order of the run. */
@@ -37,16 +39,24 @@ export interface StoredEvent {
   payload: string | null;
 }
 
-const CONTEXTS = sql(
-  'load_contexts',
-  `SELECT e.id, e.snapshot, e.snapshot_ref AS "snapshotRef", coalesce(e.calls, 0) AS calls, coalesce(e.turns, 0) AS turns, e.pending,
-    CASE WHEN e.snapshot IS NULL AND e.snapshot_ref IS NULL THEN ${jsonText('inputs')} END AS input,
+// Up to 200 runs are loaded by one statement: 13 MB at most, where their states could be a gigabyte. The length of a stored text is known
+// without reading it.
+const LARGE_BYTES = 65_536;
+const isLarge = `(octet_length(e.snapshot) > ${LARGE_BYTES} OR (e.snapshot IS NULL AND pg_column_size(e.inputs) > ${LARGE_BYTES}))`;
+
+const contexts = (name: string, large: string) =>
+  sql(
+    name,
+    `SELECT e.id, CASE WHEN ${large} THEN NULL ELSE e.snapshot END AS snapshot, ${large} IS TRUE AS "isLarge", e.snapshot_ref AS "snapshotRef", coalesce(e.calls, 0) AS calls, coalesce(e.turns, 0) AS turns, e.pending,
+    CASE WHEN e.snapshot IS NULL AND e.snapshot_ref IS NULL AND (${large}) IS NOT TRUE THEN ${jsonText('inputs')} END AS input,
     (SELECT sum(g.remaining)::integer FROM rhythm.resume_groups g WHERE g.execution_id = e.id AND g.bucket = e.bucket) AS remaining,
     (e.status = 'pending' AND e.options ?| '{delayMs,runAt}'::text[] AND EXISTS (SELECT 1 FROM rhythm.scheduled_queue s
       WHERE s.execution_id = e.id AND s.bucket = e.bucket AND s.kind = 'run' AND s.call = 0 AND s.due_at > ${CLOCK})) IS TRUE AS early
   FROM unnest($1::text[], $2::smallint[]) AS d(id, bucket)
   JOIN rhythm.executions e ON e.id = d.id AND e.bucket = d.bucket`,
-);
+  );
+const CONTEXTS = contexts('load_contexts', isLarge);
+const LARGE_CONTEXTS = contexts('load_large_contexts', 'false');
 
 const EVENTS = sql(
   'load_events',
@@ -66,9 +76,12 @@ export async function loadRuns(
   db: Runner,
   contextsOf: readonly { id: string; bucket: number }[],
   eventsOf: readonly { id: string; bucket: number }[],
+  { large = false }: { large?: boolean } = {},
 ): Promise<{ runs: LoadedRun[]; events: Map<string, StoredEvent[]> }> {
   const [runs, rows] = await Promise.all([
-    contextsOf.length > 0 ? db.rows<LoadedRun>(CONTEXTS, [contextsOf.map((run) => run.id), contextsOf.map((run) => run.bucket)]) : [],
+    contextsOf.length > 0
+      ? db.rows<LoadedRun>(large ? LARGE_CONTEXTS : CONTEXTS, [contextsOf.map((run) => run.id), contextsOf.map((run) => run.bucket)])
+      : [],
     db.rows<StoredEvent>(EVENTS, [eventsOf.map((run) => run.id), eventsOf.map((run) => run.bucket)]),
   ]);
   const events = new Map<string, StoredEvent[]>();
