@@ -18,7 +18,11 @@ const ALLOWED: Record<string, number> = {
   'libs/store/connect/probe-server.ts': 3,
   // Whether a worker is alive.
   'libs/store/entities/worker-heartbeat.ts': 2,
-  'libs/store/read/read-status.ts': 2,
+  'libs/store/read/read-status.ts': 3,
+  // Which of the living workers wakes for the timers of all.
+  'libs/store/run/move-due.ts': 1,
+  // How long ago a table was vacuumed (1), and how long that took (2, the clock of the process).
+  'libs/store/manage/vacuum-queues.ts': 3,
   // `doctor` reads when the server last archived WAL, the age of transaction ids, and what `rhythm.clock()` says beyond real time.
   'libs/store/read/server-health.ts': 3,
   'libs/store/run/heartbeat.ts': 1,

@@ -17,7 +17,7 @@ function fakeStore(refused: string[] = []): Runner & { statements: string[][] } 
       statements.push(ids);
       await new Promise((resolve) => setImmediate(resolve));
       if (ids.some((id) => refused.includes(id))) throw Object.assign(new pg.DatabaseError('invalid byte', 0, 'error'), { code: '22021' });
-      return ids.map((id) => ({ id })) as never;
+      return [{ ids }] as never;
     },
   };
 }

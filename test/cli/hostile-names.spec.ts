@@ -120,6 +120,7 @@ const COMMANDS: Record<string, () => string[][]> = {
     [ids.waits, '--turn', '3'],
   ],
   status: () => [[], ['--since', named('since')]],
+  waiting: () => [[], [named('flow')], [named('nothing'), '--workflow-version', named('version')]],
   start: () => [
     [named('nothing')],
     [named('flow'), '--id', named('again'), '--tag', named('tag')],
@@ -141,6 +142,14 @@ const COMMANDS: Record<string, () => string[][]> = {
   pause: () => [[named('nobody')], [ids.task], [ids.paused]],
   resume: () => [[named('nobody')], [ids.task], [ids.paused]],
   retry: () => [[named('nobody')], [ids.waits], [ids.waits, ids.paused], ['--name', named('failing'), '--yes']],
+  restart: () => [[named('nobody')], [ids.waits], [ids.task, '--input', named('{')], [ids.task, '--wait', '10s']],
+  erase: () => [
+    [named('nobody'), '--yes'],
+    [ids.waits, '--yes'],
+    ['--tag', named('nothing'), '--yes'],
+    [ids.unserved],
+    ['--tag', named('tag')],
+  ],
   activate: () => [[named('flow')], [named('nothing')], [named('flow'), named('version')]],
   check: () => [
     [named('nowhere')],

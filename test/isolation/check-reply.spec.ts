@@ -13,6 +13,8 @@ const ASKED: AskedTurn = {
   fingerprint: 'abc',
 };
 const NOTHING = { effects: [], consumedSignals: [], fired: [], muted: [], cancelled: false, resident: 1 };
+const PLACE = { kind: 'task', name: 'mail', line: 3, function: 'send', calls: 2 };
+const TIMER = { kind: 'timer', name: 'any', line: null, function: null, calls: 1 };
 const SNAPSHOT = '[2,"abc",9,[],[]]';
 const check = (head: object, texts: string[] = [], asked = ASKED) => checkReply({ head: { ...NOTHING, ...head }, texts }, asked);
 const effects = (...given: unknown[]) => check({ status: 'completed', effects: given }, ['1', '"two"', 'no json', `"${'x'.repeat(30)}"`]);
@@ -34,6 +36,7 @@ describe('a reply', () => {
         consumedSignals: [{ key: '8', wait: 2 }],
         fired: [1],
         muted: [2],
+        places: [{ ...PLACE, extra: 1 }, TIMER],
       },
       ['{"a":1}', SNAPSHOT],
     );
@@ -52,6 +55,7 @@ describe('a reply', () => {
         cancelled: false,
       },
       snapshot: SNAPSHOT,
+      places: [PLACE, { ...TIMER, name: '' }],
       resident: 1,
     });
     const error = { name: 'A', message: 'b', code: 'c', data: { d: 1 }, stack: 'e', cause: { name: 'F', message: 'g' } };
@@ -110,11 +114,24 @@ describe('a reply', () => {
     ['a signal that it was not given', { status: 'completed', consumedSignals: [{ key: '9', wait: 1 }] }, []],
     ['a signal twice', { status: 'completed', consumedSignals: [1, 2].map((wait) => ({ key: '7', wait })) }, []],
     ['no snapshot', { status: 'suspended', groups: [] }, []],
-    ['the snapshot of another program', { status: 'suspended', groups: [], snapshot: 0 }, ['[2,"other",9,[],[]]']],
-    ['a snapshot that is none', { status: 'suspended', groups: [], snapshot: 0 }, ['"abc"']],
-    ['a snapshot that is too large', { status: 'suspended', groups: [], snapshot: 0 }, [SNAPSHOT + ' '.repeat(100)]],
-    ['a group of calls that there are not', { status: 'suspended', groups: [{ members: [6], until: 'all' }], snapshot: 0 }, [SNAPSHOT]],
-    ['a group that never ends', { status: 'suspended', groups: [{ members: [1], until: 'never' }], snapshot: 0 }, [SNAPSHOT]],
+    ['the snapshot of another program', { status: 'suspended', groups: [], places: [], snapshot: 0 }, ['[2,"other",9,[],[]]']],
+    ['a snapshot that is none', { status: 'suspended', groups: [], places: [], snapshot: 0 }, ['"abc"']],
+    ['a snapshot that is too large', { status: 'suspended', groups: [], places: [], snapshot: 0 }, [SNAPSHOT + ' '.repeat(100)]],
+    [
+      'a group of calls that there are not',
+      { status: 'suspended', groups: [{ members: [6], until: 'all' }], places: [], snapshot: 0 },
+      [SNAPSHOT],
+    ],
+    ['a group that never ends', { status: 'suspended', groups: [{ members: [1], until: 'never' }], places: [], snapshot: 0 }, [SNAPSHOT]],
+    ['no places', { status: 'suspended', groups: [], snapshot: 0 }, [SNAPSHOT]],
+    ['too many places', { status: 'suspended', groups: [], snapshot: 0, places: Array(9).fill(PLACE) }, [SNAPSHOT]],
+    ['a place of a kind of its own', { status: 'suspended', groups: [], snapshot: 0, places: [{ ...PLACE, kind: 'sql' }] }, [SNAPSHOT]],
+    [
+      'a place with a long name',
+      { status: 'suspended', groups: [], snapshot: 0, places: [{ ...PLACE, name: 'x'.repeat(600) }] },
+      [SNAPSHOT],
+    ],
+    ['a place without a line', { status: 'suspended', groups: [], snapshot: 0, places: [{ ...PLACE, line: 'x' }] }, [SNAPSHOT]],
     ['a timer that fired and has no number', { status: 'completed', fired: ['6'] }, []],
     ['no memory', { status: 'completed', resident: null }, []],
   ])('with %s is refused', async (_, head, texts) => {

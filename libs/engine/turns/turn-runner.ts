@@ -9,7 +9,7 @@ import { SnapshotStoreUnreachableError, UnreachableError } from '../unreachable.
 import type { HeldItem } from '../work/held-work.js';
 import { keptState, unneededRefs } from './kept-states.js';
 import type { LongTurns } from './long-turns.js';
-import type { Elsewhere } from './programs.js';
+import type { Elsewhere, FlowRules } from './programs.js';
 import { reach } from './reach.js';
 import { SnapshotMissingError, type SnapshotStore } from './snapshot-store.js';
 import type { ThreadShare } from './thread-share.js';
@@ -69,6 +69,8 @@ export class TurnRunner {
         cached.flow.setAllowList(rules.allow);
         return this.turn(item, basis, cached, events, onLong);
       }
+      // Waited for there: nobody else would see that they cannot be read, and that would end the process.
+      return this.prepare(item, state, events, basis, onLong, rules);
     }
     return this.prepare(item, state, events, basis, onLong);
   }
@@ -79,12 +81,13 @@ export class TurnRunner {
     events: readonly StoredEvent[],
     basis: TurnBasis,
     onLong: (() => void) | undefined,
+    known?: FlowRules | Promise<FlowRules>,
   ): Promise<TurnOutcome> {
     const cancel = events.find((event) => event.kind === 'cancel');
     const cancelling = cancel !== undefined && !basis.wasCancelled;
     // Cancelled before its first turn: nothing to clean up, nothing to run.
     if (cancelling && !basis.hasState) return basis.cancelledAtOnce(cancel);
-    const given = this.parts.programs.rules(item.name, item.version ?? '');
+    const given = known ?? this.parts.programs.rules(item.name, item.version ?? '');
     const rules = given instanceof Promise ? await reach(() => given) : given;
     let found: FoundRun | Missing;
     try {

@@ -76,7 +76,7 @@ describe('an interceptor', () => {
     });
 
     it('returns rows instead of sending it', async () => {
-      on(INSERT, async () => [{ id: `${kind} instead` }]);
+      on(INSERT, async () => [{ ids: [`${kind} instead`] }]);
       expect(await through((db) => start(db, `${kind} instead`))).toEqual([{ id: `${kind} instead`, outcome: 'created' }]);
       expect(await exists(`${kind} instead`)).toBe(false);
     });

@@ -32,7 +32,7 @@ export class PreparedShapes {
   constructor(private readonly most = MOST) {}
 
   use(statement: Statement): Sending {
-    if (++this.sent % AGE_AFTER === 0) this.age();
+    if (++this.sent % AGE_AFTER === 0) this.halveCounts();
     const known = this.prepared.get(statement);
     if (known) {
       known.uses++;
@@ -62,7 +62,7 @@ export class PreparedShapes {
     return [...this.prepared].reduce((least, one) => (one[1].uses < least[1].uses ? one : least));
   }
 
-  private age(): void {
+  private halveCounts(): void {
     for (const one of this.prepared.values()) one.uses >>= 1;
     for (const [statement, uses] of this.others) {
       if (uses < 2) this.others.delete(statement);
