@@ -43,9 +43,12 @@ const STATUS: Readonly<Record<string, number>> = {
   RHYTHM_RESULT_EXPIRED: 410,
   RHYTHM_SNAPSHOT_NOT_KEPT: 410,
   RHYTHM_QUEUE_FULL: 429,
+  RHYTHM_TOO_MANY_SIGNALS: 429,
   RHYTHM_START_CONTENDED: 503,
   RHYTHM_COMPLETION_BUSY: 503,
   RHYTHM_SHUTTING_DOWN: 503,
+  RHYTHM_POOL_BUSY: 503,
+  RHYTHM_DATABASE_REFUSED: 503,
   RHYTHM_DATABASE_UNREACHABLE: 503,
   RHYTHM_RESULT_TIMEOUT: 504,
 };
@@ -64,7 +67,7 @@ const BY_STATUS: Readonly<Record<number, string>> = { 503: 'The service cannot d
 // Contention is over at once; an outage or a restart takes seconds.
 const RETRY_SOON_S = 1;
 const RETRY_LATER_S = 5;
-const SOON: ReadonlySet<string> = new Set(['RHYTHM_START_CONTENDED', 'RHYTHM_COMPLETION_BUSY']);
+const SOON: ReadonlySet<string> = new Set(['RHYTHM_START_CONTENDED', 'RHYTHM_COMPLETION_BUSY', 'RHYTHM_POOL_BUSY']);
 
 /** The response to an error of Rhythm, or of its connection to the database. */
 export function responseTo(error: unknown): ErrorResponse {

@@ -8,7 +8,7 @@ import { endWorkers, useWorkers, waitFor } from '../support/index.js';
 import { spawnEngine } from './spawn-engine.js';
 import { watchLinks } from './watched-links.js';
 
-const TABLES = ['executions', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims'];
+const TABLES = ['executions', 'signals', 'inbox', 'work_queue', 'scheduled_queue', 'resume_groups', 'claims', 'waiting'];
 
 describe('after an asynchronous failover', () => {
   const kit = useHarness();
