@@ -171,7 +171,7 @@ const UP = [
   )`,
   `CREATE INDEX waiting_names ON rhythm.waiting (kind, name, created_at, execution_id)`,
   `CREATE INDEX waiting_kinds ON rhythm.waiting (kind, created_at, execution_id) WHERE first_of_kind`,
-  `CREATE INDEX waiting_places ON rhythm.waiting (workflow, version, kind, name, line, function, first_of_kind)`,
+  `CREATE INDEX waiting_places ON rhythm.waiting (workflow, version, kind, name, line, function, first_of_kind, place)`,
   `CREATE TABLE rhythm.claims (
     worker_id text COLLATE "C" NOT NULL,
     claim_id text COLLATE "C" NOT NULL,

@@ -12,6 +12,7 @@ return await paid()`;
 const FLOWS = [
   { name: 'order', source: ORDER },
   { name: 'shop', source: 'return await Workflow.run("order", 1)' },
+  { name: 'both', source: 'return await Promise.all([Signal.when("a"), Signal.when("b"), Timer.sleep("1h")])' },
   { name: 'sleeps', source: '\nawait Timer.sleep("1h")' },
 ];
 
@@ -58,6 +59,21 @@ describe('what runs wait for', () => {
       ['sleeps', 'timer', 2, 1],
     ]);
     expect(await app.executions.waiting({ limit: 1 })).toHaveLength(1);
+  });
+
+  it('counts each run once for its version, whatever it waits for, and while it is paused', async () => {
+    const runs = async () => {
+      const { versions } = await app.executions.status();
+      return Object.fromEntries(versions.map((each) => [each.name, each.runs]));
+    };
+    expect(await runs()).toEqual({ order: 3, shop: 1, sleeps: 1 });
+    for (const id of ['b-1', 'b-2']) await app.executions.start('both', undefined, { id });
+    await eventually(async () => expect(await runs()).toMatchObject({ both: 2 }));
+    await app.executions.pause('b-1');
+    expect(await runs()).toMatchObject({ both: 2 });
+    await app.executions.resume('b-1');
+    for (const id of ['b-1', 'b-2']) await app.executions.cancel(id);
+    await eventually(async () => expect(await runs()).toEqual({ order: 3, shop: 1, sleeps: 1 }));
   });
 
   it.each([

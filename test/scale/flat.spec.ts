@@ -8,8 +8,8 @@ import { addDue, ENDED, fillTables, idOf } from '../support/many-rows.js';
 import { STATEMENTS } from './statements.js';
 
 const ROWS = 100_000;
-// The first two have few rows whatever the load, the others none here.
-const SMALL = ['worker_heartbeats', 'claims', 'history', 'signals'];
+// The first two have few rows whatever the load, the others none here (`waiting` has a spec of its own).
+const SMALL = ['worker_heartbeats', 'claims', 'history', 'signals', 'waiting'];
 
 describe('at 100,000 executions', () => {
   const database = useTestDatabase();

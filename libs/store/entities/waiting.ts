@@ -5,7 +5,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('waiting')
 @Index('waiting_names', ['kind', 'name', 'createdAt', 'executionId'])
 @Index('waiting_kinds', ['kind', 'createdAt', 'executionId'], { where: 'first_of_kind' })
-@Index('waiting_places', ['workflow', 'version', 'kind', 'name', 'line', 'function', 'firstOfKind'])
+@Index('waiting_places', ['workflow', 'version', 'kind', 'name', 'line', 'function', 'firstOfKind', 'place'])
 export class WaitingEntity {
   @PrimaryColumn({ name: 'execution_id', type: 'text', collation: 'C', primaryKeyConstraintName: 'waiting_pkey' })
   executionId!: string;

@@ -2,6 +2,7 @@
 
 import { type Runner, sql } from '../connect/statement.js';
 import { LIVE } from '../ended.js';
+import { RUNS_WITH_STEPS } from '../read/execution-rows.js';
 import { declarationOf, type StoredAllowList } from './allow-lists.js';
 
 /** A version to be stored. */
@@ -77,22 +78,23 @@ const ACTIVATE = sql(
   'activate_definition',
   `UPDATE rhythm.workflow_definitions SET activation = nextval('rhythm.activation_seq') WHERE name = $1 AND version = $2 RETURNING name`,
 );
-// No index has the status, so the runs of each workflow are read from both ends: those started last, and the oldest that are still there,
-// which retention has left because they have not ended.
-const MOST_READ = 5_000;
-const ends = (order: 'ASC' | 'DESC') => `SELECT x.ctid, x.version, x.started_at, x.status FROM rhythm.executions x
-        WHERE x.type = 'workflow' AND x.target_name = n.name ORDER BY x.created_at ${order} LIMIT ${MOST_READ}`;
+// A run that has begun and not ended waits, and then its first row in `waiting` counts; or its steps run in place; or it is paused. Of
+// `waiting` only the index of places is read, in which equal keys are stored once.
 const IN_USE = sql(
   'versions_in_use',
-  `WITH RECURSIVE names AS (
-    (SELECT e.target_name AS name FROM rhythm.executions e WHERE e.type = 'workflow' ORDER BY e.target_name LIMIT 1)
+  `SELECT v.name, v.version, sum(v.runs)::integer AS runs FROM (
+    SELECT w.workflow AS name, w.version, count(*) FILTER (WHERE w.place = 0) AS runs FROM rhythm.waiting w
+    WHERE w.version IS NOT NULL GROUP BY w.workflow, w.version
     UNION ALL
-    SELECT (SELECT e.target_name FROM rhythm.executions e WHERE e.type = 'workflow' AND e.target_name > n.name ORDER BY e.target_name LIMIT 1)
-    FROM names n WHERE n.name IS NOT NULL
-  )
-  SELECT n.name, e.version, count(*)::integer AS runs FROM names n,
-    LATERAL (SELECT DISTINCT ON (a.ctid) a.* FROM ((${ends('ASC')}) UNION ALL (${ends('DESC')})) a ORDER BY a.ctid) e
-  WHERE n.name IS NOT NULL AND e.started_at IS NOT NULL AND e.status IN ${LIVE} GROUP BY 1, 2 ORDER BY 1, 2`,
+    SELECT e.target_name, e.version, count(*) FROM (
+      SELECT r.id, r.bucket FROM ${RUNS_WITH_STEPS}
+      UNION
+      SELECT m.execution_id, m.bucket FROM rhythm.marked_executions m WHERE m.status = 'paused'
+    ) o JOIN rhythm.executions e ON e.id = o.id AND e.bucket = o.bucket
+    WHERE e.type = 'workflow' AND e.started_at IS NOT NULL AND e.status IN ${LIVE}
+      AND (SELECT 1 FROM rhythm.waiting w WHERE w.execution_id = e.id AND w.bucket = e.bucket LIMIT 1) IS NULL
+    GROUP BY e.target_name, e.version
+  ) v GROUP BY v.name, v.version HAVING sum(v.runs) > 0 ORDER BY v.name, v.version`,
 );
 
 /** Stores versions that are not there yet and makes them current. Returns the names that got a new version. */

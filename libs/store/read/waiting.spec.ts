@@ -13,6 +13,7 @@ import {
   Store,
   sql,
 } from '../index.js';
+import { versionsInUse } from '../manage/definitions.js';
 import { waitName, waitNameOf } from '../waiting-rows.js';
 
 const RUNS = 100_000;
@@ -170,6 +171,9 @@ describe('what 100,000 suspended runs wait for', () => {
       'timer  9',
     ]);
     expect((await countWaiting(store.db, 1)).length).toBe(1);
+    const versions = await buffersOf(versionsInUse);
+    expect(versions.result.reduce((sum, { runs }) => sum + runs, 0)).toBe(of(isLetGo));
+    expect(versions.buffers).toBeLessThan(700);
     // 125,000 rows.
     expect(kinds.buffers).toBeLessThan(300);
     expect(counts.buffers).toBeLessThan(100);
