@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../test/support/index.js';
 import type { Runner } from '../connect/statement.js';
 import { Store } from '../store.js';
-import { vacuumQueues } from './vacuum-queues.js';
+import { type VacuumTimes, vacuumQueues } from './vacuum-queues.js';
 
 describe('the VACUUM of the queue tables', () => {
   const database = useTestDatabase();
@@ -26,8 +26,8 @@ describe('the VACUUM of the queue tables', () => {
         return link.rows(statement, values);
       },
     };
-    const took = new Map<string, number>();
-    for (let n = 0; n < 3; n++) expect(await vacuumQueues(link, own, took, () => now)).toBe(true);
+    const times: VacuumTimes = new Map();
+    for (let n = 0; n < 3; n++) expect(await vacuumQueues(link, own, times, () => now)).toBe(true);
     expect(names.filter((name) => name === 'scheduled_queue')).toHaveLength(1);
     expect(names.filter((name) => name === 'work_queue')).toHaveLength(3);
     // Another worker, which does not know how long it takes.

@@ -11,7 +11,7 @@ const VACUUMS = TABLES.map((table) => ({
 // A VACUUM reads the whole of each index: of ten million timers, seconds. So each table rests for so many times as long as its last
 // VACUUM took. Small tables take a few milliseconds, and are vacuumed as often as the caller asks.
 const REST = 10;
-// By whichever process. The server writes the time when a VACUUM ends.
+// By whichever process. The server writes the time when a VACUUM ends; before version 15 it does so only after a moment.
 const SINCE = sql(
   'since_vacuum',
   `SELECT t.name AS table, (extract(epoch FROM clock_timestamp() - pg_stat_get_last_vacuum_time(('rhythm.' || t.name)::regclass)) * 1000)::float8 AS ms
@@ -29,8 +29,8 @@ export async function mayVacuum(db: Runner): Promise<boolean> {
   return (await db.rows<{ may: boolean }>(MAY))[0]?.may ?? false;
 }
 
-/** How long the last VACUUM of each table took, in milliseconds, as far as this worker knows. */
-export type VacuumTimes = Map<string, number>;
+/** How long the last VACUUM of each table by this worker took and when it ended, in milliseconds. */
+export type VacuumTimes = Map<string, { took: number; endedAt: number }>;
 
 /**
  * Vacuums the queue tables once, without those that must rest. Returns false if another worker is doing so. `db` keeps one session and
@@ -40,7 +40,7 @@ export type VacuumTimes = Map<string, number>;
 export async function vacuumQueues(
   db: Runner,
   own: Runner,
-  took: VacuumTimes = new Map(),
+  times: VacuumTimes = new Map(),
   now = () => performance.now(),
 ): Promise<boolean> {
   const [{ mine }] = await db.rows<{ mine: boolean }>(LOCK, [0]);
@@ -48,11 +48,13 @@ export async function vacuumQueues(
   try {
     const since = new Map((await own.rows<{ table: string; ms: number | null }>(SINCE, [TABLES])).map(({ table, ms }) => [table, ms]));
     for (const { table, vacuum } of VACUUMS) {
-      const sinceMs = since.get(table) ?? Number.POSITIVE_INFINITY;
-      if (sinceMs < REST * (took.get(table) ?? 0)) continue;
+      const last = times.get(table);
+      const sinceMs = Math.min(since.get(table) ?? Number.POSITIVE_INFINITY, last ? now() - last.endedAt : Number.POSITIVE_INFINITY);
+      if (sinceMs < REST * (last?.took ?? 0)) continue;
       const startedAt = now();
       await own.rows(vacuum);
-      took.set(table, now() - startedAt);
+      const endedAt = now();
+      times.set(table, { took: endedAt - startedAt, endedAt });
     }
     return true;
   } finally {
