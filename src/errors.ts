@@ -30,7 +30,7 @@ export class ExecutionNotFoundError extends RhythmError {
   constructor(readonly executionId: string) {
     super(
       'RHYTHM_NOT_FOUND',
-      `No execution has the id "${executionId}". It may never have been started, its starting transaction may not have committed, or it was removed (by remove() or rhythm cleanup).`,
+      `No execution has the id "${executionId}". It may never have been started, its starting transaction may not have committed, or it was removed (by remove(), rhythm cleanup, retention or erase()).`,
     );
   }
 }

@@ -12,7 +12,8 @@ export interface EffectBounds {
 }
 
 // The limits of the VM itself (libs/flow/vm/durable.ts), and of the columns that numbers and dates are stored in.
-export const LONGEST_NAME = 512;
+export const LONGEST_NAME = 200;
+const LONGEST_KEY = 500;
 const LONGEST_ID = 200;
 const LARGEST = 32_767;
 export const LARGEST_CALL = 2_147_483_647;
@@ -64,7 +65,7 @@ function taskOptions(given: unknown, bounds: EffectBounds): TaskCallOptions {
   return present({
     ...commonOptions(options, bounds),
     retry: options.retry === undefined ? undefined : retryOptions(options.retry),
-    idempotencyKey: optional(options, 'idempotencyKey', (key) => key.name(LONGEST_NAME)),
+    idempotencyKey: optional(options, 'idempotencyKey', (key) => key.name(LONGEST_KEY)),
   });
 }
 

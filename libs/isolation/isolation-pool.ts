@@ -108,9 +108,15 @@ export class IsolationPool {
   // Gives waiting turns to free processes, and starts processes for those that are left.
   private pump(): void {
     while (this.idle.length > 0) {
+      const child = this.idle.pop() as ChildProcessOfFlows;
+      // It has misbehaved while it had nothing to do, and is ending.
+      if (!child.isUsable) continue;
       const job = this.queue.take(this.maySuspicious());
-      if (!job) break;
-      void this.runIn(this.idle.pop() as ChildProcessOfFlows, job);
+      if (!job) {
+        this.idle.push(child);
+        break;
+      }
+      void this.runIn(child, job);
     }
     const mayStart = () => this.children.size < this.options.processes && performance.now() >= this.noStartBefore;
     while (this.queue.length > this.starting && mayStart()) if (!this.start()) break;

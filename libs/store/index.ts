@@ -59,7 +59,7 @@ export {
   forgetDiscardedSnapshots,
   putOffDiscardedSnapshots,
 } from './manage/discarded-snapshots.js';
-export { type ErasedExecution, type EraseRefusal, eraseExecution, findTagged } from './manage/erase-execution.js';
+export { type ErasedExecution, type EraseRefusal, eraseExecution, findEraseRefusal, findTagged } from './manage/erase-execution.js';
 export { countEnded, type EndedFilter, type EndedPlace, findEnded } from './manage/find-ended.js';
 export { type InsertOptions, insertExecutions, type StartOutcome } from './manage/insert-executions.js';
 export { LEFTOVER_TABLES, removeLeftovers } from './manage/leftovers.js';

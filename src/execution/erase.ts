@@ -5,6 +5,7 @@ import {
   discardedSnapshotsOf,
   type ErasedExecution,
   eraseExecution,
+  findEraseRefusal,
   findTagged,
   getExecutions,
   isEnded,
@@ -48,6 +49,10 @@ export async function eraseTagged(store: Store, tag: string, snapshotStore: Snap
   for (let from = 0; from < ids.length; from += LOOKED_UP) {
     const living = (await getExecutions(store.db, ids.slice(from, from + LOOKED_UP))).find(({ status }) => !isEnded(status));
     if (living) throw new EraseRefusedError(living.id, living.status, null);
+  }
+  for (const id of ids) {
+    const refusal = await findEraseRefusal(store.db, id);
+    if (refusal) throw new EraseRefusedError(refusal.refused.id, refusal.refused.status, refusal.refused.parentId);
   }
   const total = { ...NOTHING };
   for (const id of ids) {

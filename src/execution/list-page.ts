@@ -52,7 +52,6 @@ export interface ListPage {
 }
 
 const KEYS = ['status', 'type', 'name', 'queue', 'parentId', 'tag', 'createdAfter', 'createdBefore', 'waitsFor', 'limit', 'cursor'];
-const LONGEST_FLOW_NAME = 512;
 const STATUSES: readonly ExecutionStatus[] = ['pending', 'running', 'suspended', 'paused', 'completed', 'failed', 'cancelled'];
 
 /** One page of executions. */
@@ -108,6 +107,5 @@ function checkWaitsFor(given: WaitsFor): WaitsFor {
       `options.waitsFor.name is given, but what waits for a ${kind} waits for no name. Leave it out.`,
     );
   }
-  // Flows may use longer names than the services.
-  return { kind, name: checkString(name, 'options.waitsFor.name', LONGEST_FLOW_NAME, 'RHYTHM_NAME_INVALID') };
+  return { kind, name: checkName(name, 'options.waitsFor.name') };
 }

@@ -14,6 +14,7 @@ import {
   ExecutionFailedError,
   ExecutionNotFoundError,
   ExecutionStateError,
+  ResultExpiredError,
   ResultTimeoutError,
 } from '../errors.js';
 import type { ResultWaiter } from './result-waiter.js';
@@ -68,7 +69,10 @@ export class Replacements {
       await this.waiter.wait(id, { timeoutMs });
     } catch (error) {
       const isOver =
-        error instanceof ExecutionCancelledError || error instanceof ExecutionFailedError || error instanceof ExecutionNotFoundError;
+        error instanceof ExecutionCancelledError ||
+        error instanceof ExecutionFailedError ||
+        error instanceof ExecutionNotFoundError ||
+        error instanceof ResultExpiredError;
       // After a timeout the caller sees that no time is left.
       if (!isOver && !(error instanceof ResultTimeoutError)) throw error;
     }

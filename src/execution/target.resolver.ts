@@ -6,7 +6,7 @@ import { currentVersion, definitionNames, listDefinitions, type StoredFailureHan
 import { checkFailureHandler, checkName, type FailureHandler } from '../check-argument.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { DatabaseHost } from '../database/database.host.js';
-import { InvalidArgumentError, UnknownNameError } from '../errors.js';
+import { ConfigurationError, InvalidArgumentError, UnknownNameError } from '../errors.js';
 import { FlowRegistry } from '../flows/flow.registry.js';
 import { pickVersion } from '../flows/pick-version.js';
 import { externalTasksOf, RHYTHM_OPTIONS, RHYTHM_SETTINGS, type RhythmModuleOptions } from '../module-options.js';
@@ -45,7 +45,13 @@ export class TargetResolver {
     const declared = target.type === 'task' ? this.tasks.get(target.name)?.onFailure : this.flows.get(target.name)?.onFailure;
     const handler = options.onFailure === undefined ? declared : options.onFailure;
     if (handler === undefined || handler === null) return target;
-    return { ...target, onFailure: await this.handler(handler, `${path}.onFailure`) };
+    try {
+      return { ...target, onFailure: await this.handler(handler, `${path}.onFailure`) };
+    } catch (error) {
+      if (!(error instanceof UnknownNameError) || options.onFailure !== undefined) throw error;
+      // What is declared wrongly is no mistake of the caller.
+      throw new ConfigurationError(`The onFailure that is declared for the ${target.type} "${target.name}" is not there: ${error.message}`);
+    }
   }
 
   private async handler(given: FailureHandler, path: string): Promise<StoredFailureHandler> {

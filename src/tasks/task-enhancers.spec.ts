@@ -362,6 +362,17 @@ describe('what cannot be applied is refused at boot', () => {
     expect(explore).toThrow(/The guard RoleGuard of task made\.made .* cannot be created.*give an instance: new RoleGuard\(\)/);
   });
 
+  it('a pipe class of a parameter on what a factory made', async () => {
+    class Made {
+      @Task('made')
+      made(@TaskInput(Noting) input: unknown) {
+        return input;
+      }
+    }
+    const { explore } = await appWith({ providers: [{ provide: 'made', useFactory: () => new Made() }] });
+    expect(explore).toThrow(/The pipe Noting of task made\.made .* cannot be created.*give an instance: new Noting\(\)/);
+  });
+
   it('a parameter that only an HTTP request has', async () => {
     @Controller()
     class Mixed {

@@ -104,27 +104,32 @@ export class TaskEnhancers {
   }
 
   // The wrappers of the enhancer classes; those given as instances have none.
-  private declaredOn({ place, owner, method, wrapper }: FoundTask): (Wrapper | undefined)[] {
+  private declaredOn(task: FoundTask): (Wrapper | undefined)[] {
+    const { owner, method } = task;
     return KINDS.flatMap(([metadata, kind]) =>
       [owner, method]
         .flatMap((target): unknown[] => Reflect.getMetadata(metadata, target) ?? [])
-        .map((enhancer) => {
-          if (typeof enhancer !== 'function') return undefined;
-          const found = wrapper.host!.injectables.get(enhancer);
-          if (found) return found;
-          // Nest makes enhancers only for classes that it makes itself. To ignore a guard would be worse than to refuse it.
-          throw new ConfigurationError(
-            `The ${kind} ${enhancer.name} of task ${place} cannot be created, because its provider is a factory or a value. ` +
-              `Provide the class itself, or give an instance: new ${enhancer.name}().`,
-            'RHYTHM_TASK_ENHANCER',
-          );
-        }),
+        .map((enhancer) => this.wrapperOf(task, enhancer, kind)),
     );
   }
 
-  private parametersOf({ place, owner, key }: FoundTask) {
+  private wrapperOf({ place, wrapper }: FoundTask, enhancer: unknown, kind: string): Wrapper | undefined {
+    if (typeof enhancer !== 'function') return undefined;
+    const found = wrapper.host!.injectables.get(enhancer);
+    if (found) return found;
+    // Nest makes enhancers only for classes that it makes itself. To ignore a guard would be worse than to refuse it.
+    throw new ConfigurationError(
+      `The ${kind} ${enhancer.name} of task ${place} cannot be created, because its provider is a factory or a value. ` +
+        `Provide the class itself, or give an instance: new ${enhancer.name}().`,
+      'RHYTHM_TASK_ENHANCER',
+    );
+  }
+
+  private parametersOf(task: FoundTask) {
+    const { place, owner, key } = task;
     const parameters = parametersOf(owner, key);
-    for (const each of Object.keys(parameters ?? {})) {
+    for (const [each, { pipes }] of Object.entries(parameters ?? {})) {
+      for (const pipe of pipes ?? []) this.wrapperOf(task, pipe, 'pipe');
       const type = each.split(':')[0]!;
       if (type === String(INPUT_PARAMETER) || type === String(CONTEXT_PARAMETER) || type.includes(CUSTOM_PARAMETER)) continue;
       throw new ConfigurationError(

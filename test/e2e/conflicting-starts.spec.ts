@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type StartOptions, Task } from '../../src/index.js';
+import { type StartOptions, Task, type TaskContext } from '../../src/index.js';
 import { useTestDatabase, waitFor } from '../support/index.js';
 import { startApp, type TestApp } from './start-app.js';
 
@@ -25,17 +25,25 @@ const FLOWS = [
   { name: 'careless', source: 'Task.run("hold"); await Timer.sleep(1); return "ended"' },
   { name: 'parent', source: 'Workflow.run("waits", 1, { id: "own-child" }); await Timer.sleep(1); return "ended"' },
   { name: 'waits', source: 'return await Signal.when("go")' },
+  { name: 'reports', source: 'Workflow.run("waits", 1, { id: "reporting-child" }); await Timer.sleep(1); return "ended"' },
+  { name: 'keyed', source: 'await Task.run("key"); return await Task.run("key")' },
 ];
 
 @Injectable()
 class Tasks {
   static readonly notes: unknown[] = [];
+  static readonly keys: string[] = [];
   static release: () => void = () => undefined;
 
   @Task('note')
   note(value: unknown) {
     Tasks.notes.push(value);
     return value;
+  }
+
+  @Task('key')
+  key(_input: unknown, { idempotencyKey }: TaskContext) {
+    Tasks.keys.push(idempotencyKey);
   }
 
   @Task('hold')
@@ -96,8 +104,8 @@ describe('a start whose id is taken', () => {
       expect(second.createdAt.getTime()).toBeGreaterThan(first.createdAt.getTime());
       const { children } = await app.executions.tree('again');
       expect(children.map(({ id, input }) => [id, input])).toEqual([
-        ['again:1', 'second'],
-        ['again:3', 'cleaned up'],
+        ['again:3', 'second'],
+        ['again:5', 'cleaned up'],
       ]);
       expect((await app.executions.history('again')).map(({ kind }) => kind)).not.toContain('failed');
       expect(await rows(`SELECT * FROM rhythm.marked_executions WHERE execution_id = 'again'`)).toEqual([]);
@@ -110,7 +118,8 @@ describe('a start whose id is taken', () => {
       await job('used', { value: 3 }, { ...restart, ...later });
       await job('fresh', { value: 3 }, later);
       const rowOf = async (id: string) => {
-        const [{ id: _, bucket: _bucket, fence: _fence, created_at: _at, ...row }] = await rows<Record<string, unknown>>(
+        // `calls`: the calls of the new run are numbered after those of the old one.
+        const [{ id: _, bucket: _bucket, fence: _fence, created_at: _at, calls: _calls, ...row }] = await rows<Record<string, unknown>>(
           'SELECT * FROM rhythm.executions WHERE id = $1',
           [id],
         );
@@ -256,7 +265,38 @@ describe('a start whose id is taken', () => {
     );
   });
 
+  it('is a new run after the old one was removed, which leaves its id behind', async () => {
+    for (const onConflict of ['restart-ended', 'cancel-running'] as const) {
+      const id = `removed-${onConflict}`;
+      await job(id, { value: 1 });
+      await result(id);
+      await app.executions.remove(id);
+      expect(await job(id, { value: 1 })).toEqual({ id, created: false });
+      expect(await job(id, { value: 2 }, { onConflict })).toEqual({ id, created: true });
+      expect(await result(id)).toBe(2);
+    }
+  });
+
+  it('keeps a run from being removed while a child with an id of its own would report to a later run', async () => {
+    await app.executions.start('reports', undefined, { id: 'reporter' });
+    expect(await app.executions.result('reporter', { timeout: '20s' })).toBe('ended');
+    await expect(app.executions.remove('reporter')).rejects.toMatchObject({ code: 'RHYTHM_STATE' });
+    await app.signals.send('reporting-child', 'go', 1);
+    await app.executions.result('reporting-child', { timeout: '20s' });
+    await app.executions.remove('reporter');
+  });
+
   describe('restart', () => {
+    it('gives the calls of the new run idempotency keys of their own', async () => {
+      Tasks.keys.length = 0;
+      await app.executions.start('keyed', 1, { id: 'keys' });
+      await app.executions.result('keys', { timeout: '20s' });
+      await app.executions.restart('keys', { input: 2 });
+      await app.executions.result('keys', { timeout: '20s' });
+      expect(Tasks.keys).toHaveLength(4);
+      expect(new Set(Tasks.keys).size).toBe(4);
+    });
+
     it('runs an ended execution again with the same input, or another', async () => {
       await job('r', { value: 'a' }, { tags: ['kept'], queue: 'default', priority: 2 });
       expect(await result('r')).toBe('a');

@@ -198,5 +198,15 @@ describe('onFailure', () => {
     await expect(app.executions.start('plain', 1, { onFailure: {} as never })).rejects.toThrow(/neither a name, \{ task: 'name' \} nor/);
     const flows = [{ name: 'f', source: 'return 1', onFailure: 7 as never }];
     await expect(startApp(database, { flows })).rejects.toThrow(/flows\[0\]\.onFailure/);
+    const misspelled = [{ name: 'f', source: 'return 1', onFailure: 'paeg' }];
+    await expect(startApp(database, { flows: misspelled }, { providers: [Tasks] })).rejects.toThrow(
+      /f\.flow: onFailure is "paeg", which is no task and no workflow of this process\. Did you mean "page"\?/,
+    );
+    const elsewhere = await startApp(database, { flows: [{ name: 'f', source: 'return 1', onFailure: { workflow: 'elsewhere' } }] });
+    await expect(elsewhere.executions.start('f')).rejects.toMatchObject({
+      code: 'RHYTHM_CONFIGURATION',
+      message: expect.stringMatching(/The onFailure that is declared for the workflow "f" is not there: No workflow is named "elsewhere"/),
+    });
+    await elsewhere.close();
   });
 });

@@ -80,7 +80,7 @@ describe('what runs wait for', () => {
     [{ waitsFor: { kind: 'signals' } }, 'options.waitsFor.kind is "signals", not one of "signal", "timer"'],
     [{ waitsFor: { kind: 'signal', nam: 'x' } }, 'Unknown option "nam" in options.waitsFor. Did you mean "name"?'],
     [{ waitsFor: { kind: 'timer', name: 'x' } }, 'waits for no name'],
-    [{ waitsFor: { kind: 'task', name: 'x'.repeat(513) } }, 'has 513 characters; the limit is 512'],
+    [{ waitsFor: { kind: 'task', name: 'x'.repeat(201) } }, 'has 201 characters; the limit is 200'],
     [{ waitsFor: 'signal:paid' }, 'not an object of options'],
   ])('is refused as %j', async (options, message) => {
     await expect(app.executions.list(options as never)).rejects.toThrow(message);

@@ -51,6 +51,34 @@ describe('a tree of runs', () => {
     );
   });
 
+  it('starts what a child calls to clean up that is cancelled with its root', async () => {
+    const harness = await kit.open({
+      flows: {
+        top: `return await Workflow.run('mid');`,
+        mid: `try { await Timer.sleep('1h'); } catch (error) { await Workflow.run('refund'); throw error; }`,
+        refund: `return await Task.run('note');`,
+      },
+      tasks: { note: () => 'noted' },
+    });
+    await harness.engine();
+    const id = await harness.start('top');
+    await waitFor(
+      'the child to wait',
+      async () => (await harness.count('executions', `target_name = 'mid' AND status = 'suspended'`)) === 1,
+    );
+    await requestCancel(harness.store.db, [id]);
+    harness.store.hints.hint('work', 'default');
+    expect((await harness.ended(id)).status).toBe('cancelled');
+    await waitFor('everything to end', async () => (await harness.count('executions', LIVING)) === 0);
+    const rows = await harness.query<{ name: string; status: string }>(
+      `SELECT target_name AS name, status FROM rhythm.executions WHERE target_name IN ('mid', 'refund') ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { name: 'mid', status: 'cancelled' },
+      { name: 'refund', status: 'completed' },
+    ]);
+  });
+
   it('has no more executions at one time than allowed, and comes to its end', async () => {
     const harness = await kit.open({ flows: { self: TWICE } });
     await harness.engine({ maxDescendants: 200, maxDepth: 190 });

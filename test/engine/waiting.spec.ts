@@ -156,7 +156,7 @@ describe('what a run waits for', () => {
       flows: {
         fan: `let all = [];\nfor (let i = 0; i < 200; i++) all.push(Task.run('nobody', i));\nawait Promise.all(all);`,
         many: `await Promise.all([${many}]);`,
-        long: `await Signal.when('n'.repeat(500));`,
+        long: `await Signal.when('語'.repeat(200));`,
         parent: `await Workflow.run('long');`,
       },
     });
@@ -172,10 +172,11 @@ describe('what a run waits for', () => {
     expect(await of('parent', 1)).toMatchObject([{ kind: 'child', name: 'long', line: 1 }]);
     ids.long = `${ids.parent}:1`;
     const [{ name }] = await of('long', 1);
-    expect(name.length).toBeLessThan(200);
-    const found = await listExecutions(harness.store.db, { waitsFor: { kind: 'signal', name: 'n'.repeat(500) } });
+    // The longest that a flow may write.
+    expect(name).toBe('語'.repeat(200));
+    const found = await listExecutions(harness.store.db, { waitsFor: { kind: 'signal', name } });
     expect(found.items.map((one) => one.id)).toEqual([ids.long]);
-    expect((await listExecutions(harness.store.db, { waitsFor: { kind: 'signal', name: 'n'.repeat(499) } })).items).toEqual([]);
+    expect((await listExecutions(harness.store.db, { waitsFor: { kind: 'signal', name: '語'.repeat(199) } })).items).toEqual([]);
     expect((await listExecutions(harness.store.db, { parentId: ids.parent, waitsFor: { kind: 'signal' } })).items).toHaveLength(1);
     expect(await wrongRows(harness)).toEqual([]);
   });

@@ -9,7 +9,7 @@ import type { Wakeups } from '../loops/wakeups.js';
 import type { Note } from '../turns/turn-notes.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem } from '../work/held-work.js';
-import type { Stopper } from '../work/stopper.js';
+import { lostHint, type Stopper } from '../work/stopper.js';
 import type { CommitResult, FinishedWork } from './finished-work.js';
 
 type EndStatus = 'completed' | 'failed' | 'cancelled';
@@ -53,7 +53,7 @@ export class Announcer {
     const since = row.type === 'task' ? this.stopper.running(row.id)?.claimedAt : row.createdAt;
     this.stopper.stop(row.id, 'lost');
     if (status === 'failed' && row.options?.onFailure) this.wake([row.options.onFailure.queue]);
-    hints.hint('lost', row.id);
+    hints.hint('lost', lostHint(row.id, row.fence));
     hints.hint('ended', row.id);
     const facts: ExecutionFacts = {
       executionId: row.id,
@@ -96,7 +96,7 @@ export class Announcer {
     // A cancel takes a task from the worker that runs it.
     if (task.control) {
       this.stopper.stop(item.id, 'cancelled');
-      this.parts.store.hints.hint('lost', item.id);
+      this.parts.store.hints.hint('lost', lostHint(item.id, item.fence));
     }
   }
 

@@ -6,6 +6,7 @@ import { type EndedStep, type ParentCall, pendingText, type StoredEvent, type Ta
 import type { WorkerParts } from '../engine-options.js';
 import type { DatabaseClock } from '../work/database-clock.js';
 import type { HeldItem } from '../work/held-work.js';
+import { TurnGivenUpError } from './long-turns.js';
 import type { StepEnd } from './step-ends.js';
 import type { StepItem } from './steps-in-place.js';
 import { IN_MEMORY } from './turn-events.js';
@@ -17,6 +18,8 @@ import type { CachedRun, VmCache } from './vm-cache.js';
 const LEAST_STEPS = 4;
 // Each stored signal is compared with the known ones; with more of them it is cheaper to read the database.
 const MOST_KNOWN_SIGNALS = 32;
+// Until the turn is written, the result that it goes on with is only in memory. One that takes longer gets its result from the database.
+const FUSED = { mostMs: 50 };
 const NO_SIGNALS: readonly number[] = [];
 
 export class FusedStep {
@@ -71,11 +74,11 @@ export class FusedStep {
     item.claimedAtMonotonic = this.parts.runtime.monotonicNow();
     item.claimedAt = this.clock.now();
     try {
-      const outcome = this.runner.run(item, { cached: run }, signals.length > 0 ? [...signals, ...results] : results);
+      const outcome = this.runner.run(item, { cached: run }, signals.length > 0 ? [...signals, ...results] : results, FUSED);
       if (!(outcome instanceof Promise)) return this.fused(run, outcome);
       return outcome.then(
         (last) => this.fused(run, last),
-        (error) => this.problem(item, error),
+        (error) => (error instanceof TurnGivenUpError ? undefined : this.problem(item, error)),
       );
     } catch (error) {
       return this.problem(item, error);

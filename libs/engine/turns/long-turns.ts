@@ -17,11 +17,16 @@ const REST_BESIDE_OTHERS = 3;
 // How soon it is looked again whether enough of what waits to be written is written.
 const LOOK_AGAIN_MS = 5;
 
+/** A turn was not finished in the time that its caller gave it. It can be run again from the stored state. */
+export class TurnGivenUpError extends Error {}
+
 interface LongTurn {
   readonly flow: RunningFlow;
   readonly host: FlowHost;
   /** Of its next slice. */
   fuel: number;
+  /** When it is given up, by the monotonic clock. */
+  readonly until: number;
   resolve(result: FinishedTurn): void;
   reject(error: unknown): void;
 }
@@ -48,10 +53,11 @@ export class LongTurns {
     return this.turns.length;
   }
 
-  /** Runs the rest of a turn that has yielded. */
-  finish(flow: RunningFlow, host: FlowHost): Promise<FinishedTurn> {
+  /** Runs the rest of a turn that has yielded. Rejects with TurnGivenUpError if it has not ended after `mostMs`. */
+  finish(flow: RunningFlow, host: FlowHost, mostMs = Number.POSITIVE_INFINITY): Promise<FinishedTurn> {
     return new Promise((resolve, reject) => {
-      this.turns.push({ flow, host, fuel: MOST_FUEL, resolve, reject });
+      const until = this.runtime.monotonicNow() + mostMs;
+      this.turns.push({ flow, host, fuel: MOST_FUEL, until, resolve, reject });
       if (!this.isRunning) void this.run();
     });
   }
@@ -61,8 +67,9 @@ export class LongTurns {
     this.isRunning = true;
     await nextTick(runtime);
     while (this.turns.length > 0 && !this.closed.aborted) {
-      const turn = this.choose();
       const began = runtime.monotonicNow();
+      this.giveUp(began);
+      const turn = this.choose();
       if (turn) this.runSlice(turn);
       const now = runtime.monotonicNow();
       if (turn) turn.fuel = nextFuel(turn.fuel, now - began);
@@ -73,6 +80,13 @@ export class LongTurns {
     }
     this.turns.length = 0;
     this.isRunning = false;
+  }
+
+  private giveUp(now: number): void {
+    for (const turn of this.turns.filter(({ until }) => until <= now)) {
+      this.remove(turn);
+      turn.reject(new TurnGivenUpError());
+    }
   }
 
   private runSlice(turn: LongTurn): void {

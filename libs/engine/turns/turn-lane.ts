@@ -203,9 +203,16 @@ export class TurnLane {
     if (!state || (mustWait && !cancel)) return void this.giveBack.end(item);
     // A step that ends meanwhile waits until the turn is written, and moves the run then. If the run is being written at this moment,
     // the turn loses its fence: the run is woken again.
-    const locked = this.steps.tryLock(item.id);
+    let locked = this.steps.tryLock(item.id);
+    // A step that ends during a long turn is written apart, and the turn, which loses its fence then, is run again with its result. The
+    // result must not stay in memory for so long.
+    const began = () => {
+      locked?.unlock();
+      locked = undefined;
+      onLong?.();
+    };
     try {
-      const outcome = await this.runner.run(item, state, stored, onLong);
+      const outcome = await this.runner.run(item, state, stored, { began });
       this.guard.settle(item);
       this.failedReads.delete(item.id);
       void this.write(item, outcome, locked);

@@ -34,6 +34,13 @@ interface Turn {
   host: TurnHost;
 }
 
+/** What is done about a turn that does not end in its first slice. */
+export interface LongTurn {
+  began?(): void;
+  /** Rejects with TurnGivenUpError when it takes longer. */
+  mostMs?: number;
+}
+
 /** What the run needs and the database does not have, with what to do about it. */
 interface Missing {
   missing: string;
@@ -57,9 +64,9 @@ export class TurnRunner {
 
   /**
    * Runs a turn over all stored events of the run. Throws UnreachableError for what may be reachable later. The usual turn of a run
-   * in memory waits for nothing, and then its outcome is returned at once. Calls `onLong` if the turn does not end in its first slice.
+   * in memory waits for nothing, and then its outcome is returned at once.
    */
-  run(item: HeldItem, state: TurnState, events: readonly StoredEvent[], onLong?: () => void): TurnOutcome | Promise<TurnOutcome> {
+  run(item: HeldItem, state: TurnState, events: readonly StoredEvent[], long?: LongTurn): TurnOutcome | Promise<TurnOutcome> {
     const basis = new TurnBasis(item, state, this.parts.options);
     if ('cached' in state) {
       const { cached } = state;
@@ -67,12 +74,12 @@ export class TurnRunner {
       const rules = this.parts.programs.rules(item.name, item.version ?? '');
       if (!(rules instanceof Promise) && !rules.isolate) {
         cached.flow.setAllowList(rules.allow);
-        return this.turn(item, basis, cached, events, onLong);
+        return this.turn(item, basis, cached, events, long);
       }
       // Waited for there: nobody else would see that they cannot be read, and that would end the process.
-      return this.prepare(item, state, events, basis, onLong, rules);
+      return this.prepare(item, state, events, basis, long, rules);
     }
-    return this.prepare(item, state, events, basis, onLong);
+    return this.prepare(item, state, events, basis, long);
   }
 
   private async prepare(
@@ -80,7 +87,7 @@ export class TurnRunner {
     state: TurnState,
     events: readonly StoredEvent[],
     basis: TurnBasis,
-    onLong: (() => void) | undefined,
+    long: LongTurn | undefined,
     known?: FlowRules | Promise<FlowRules>,
   ): Promise<TurnOutcome> {
     const cancel = events.find((event) => event.kind === 'cancel');
@@ -100,7 +107,7 @@ export class TurnRunner {
     if ('missing' in found)
       return cancelling ? basis.cancelledAtOnce(cancel) : basis.waiting(`Waits for ${found.missing}`, MISSING_PROGRAM_MS);
     found.flow.setAllowList(rules.allow);
-    if (!found.flow.elsewhere) return this.turn(item, basis, found, events, onLong);
+    if (!found.flow.elsewhere) return this.turn(item, basis, found, events, long);
     try {
       return await this.turn(item, basis, found, events, undefined);
     } catch (error) {
@@ -115,10 +122,10 @@ export class TurnRunner {
     basis: TurnBasis,
     found: FoundRun,
     stored: readonly StoredEvent[],
-    onLong: (() => void) | undefined,
+    long: LongTurn | undefined,
   ): TurnOutcome | Promise<TurnOutcome> {
     const wait = this.thread.wait();
-    if (wait) return wait.then(() => this.turn(item, basis, found, stored, onLong));
+    if (wait) return wait.then(() => this.turn(item, basis, found, stored, long));
     const { runtime } = this.parts;
     const { wasCancelled, hasState } = basis;
     const fed = toFlowEvents(stored, wasCancelled);
@@ -129,8 +136,8 @@ export class TurnRunner {
     const result = found.flow.turn(fed.events, host);
     this.thread.count(runtime.monotonicNow() - began);
     if (result.status !== 'yielded') return this.finish(turn, result);
-    onLong?.();
-    const rest = found.flow.elsewhere ? runElsewhere(item, found.flow.elsewhere) : this.longTurns.finish(found.flow, host);
+    long?.began?.();
+    const rest = found.flow.elsewhere ? runElsewhere(item, found.flow.elsewhere) : this.longTurns.finish(found.flow, host, long?.mostMs);
     return rest.then((last) => this.finish(turn, last));
   }
 

@@ -26,15 +26,20 @@ export interface EraseRefusal {
   refused: { id: string; status: string; parentId: string | null };
 }
 
-// The tree of an execution, as `tree` shows it: what has an id of its own, and so a place of its own, is a root here.
+// The tree of an execution, as `tree` shows it: what has an id of its own, and so a place of its own, is a root here. What was removed leads
+// to what it had called.
 // The caller may have been removed before what it called; the condition is that of the small index `executions_own_ids`.
 const ROOTS = sql(
   'erase_roots',
   `WITH RECURSIVE roots AS (
     SELECT $1::text COLLATE "C" AS id, $2::smallint AS bucket
     UNION
-    SELECT s.id, s.bucket FROM roots r JOIN rhythm.executions s ON ${isInTree('s.parent_id', 'r.id')}
-      AND s.parent_id IS NOT NULL AND NOT starts_with(s.id, s.parent_id || ':')
+    SELECT c.id, c.bucket FROM roots r, LATERAL (
+      SELECT s.id, s.bucket FROM rhythm.executions s
+      WHERE ${isInTree('s.parent_id', 'r.id')} AND s.parent_id IS NOT NULL AND NOT starts_with(s.id, s.parent_id || ':')
+      UNION ALL
+      SELECT t.id, t.bucket FROM rhythm.tombstones t WHERE t.parent_id IS NOT NULL AND ${isInTree('t.parent_id', 'r.id')}
+    ) c
   )
   SELECT r.id FROM roots r JOIN rhythm.executions e ON e.id = r.id AND e.bucket = r.bucket`,
 );
@@ -89,14 +94,18 @@ const TAGGED_TOMBSTONES = sql(
     (SELECT max(id) FROM page) AS id`,
 );
 
+// Rows that a claim would delete, of executions that have ended before. No index has the id: the table has what is runnable now, and erasing
+// is rare.
+const QUEUED = sql('erase_queued', 'DELETE FROM rhythm.work_queue WHERE execution_id = ANY($1::text[])');
+
 /**
  * Erases an execution, in a transaction of the caller's, who rolls back when it is refused. No tombstone is left, and those of the
  * execution and of what it called are deleted.
  */
 export async function eraseExecution(tx: Runner, id: string): Promise<ErasedExecution | EraseRefusal> {
-  const [child] = await tx.rows<{ status: string; parentId: string }>(CALLER, [id, bucketOf(id)]);
-  if (child) return { refused: { id, ...child } };
-  const roots = (await tx.rows<{ id: string }>(ROOTS, [id, bucketOf(id)])).map((root) => root.id);
+  const refusal = await findEraseRefusal(tx, id);
+  if (refusal) return refusal;
+  const roots = await rootsOf(tx, id);
   const removed = roots.length > 0 ? await removeExecutions(tx, roots, { wholly: true }) : [];
   if (roots.some((root) => !removed.includes(root))) {
     const [living] = await tx.rows<{ id: string; status: string }>(LIVING, [roots, roots.map(bucketOf)]);
@@ -105,9 +114,23 @@ export async function eraseExecution(tx: Runner, id: string): Promise<ErasedExec
   const ids = [...new Set([id, ...removed])];
   const tombstones = (await tx.rows<{ id: string }>(TOMBSTONES, [ids])).map((tombstone) => tombstone.id);
   const all = [...new Set([...ids, ...tombstones])];
+  await tx.rows(QUEUED, [all]);
   const [{ n }] = await tx.rows<{ n: number }>(OTHERS, [all, all.map(bucketOf)]);
   const snapshots = await discardedSnapshotsOf(tx, all);
   return { executions: removed.length, tombstones: tombstones.length, snapshots, others: n };
+}
+
+/** Why an execution would not be erased now; undefined if it would. */
+export async function findEraseRefusal(db: Runner, id: string): Promise<EraseRefusal | undefined> {
+  const [child] = await db.rows<{ status: string; parentId: string }>(CALLER, [id, bucketOf(id)]);
+  if (child) return { refused: { id, ...child } };
+  const roots = await rootsOf(db, id);
+  const [living] = roots.length > 0 ? await db.rows<{ id: string; status: string }>(LIVING, [roots, roots.map(bucketOf)]) : [];
+  return living && { refused: { ...living, parentId: null } };
+}
+
+async function rootsOf(db: Runner, id: string): Promise<string[]> {
+  return (await db.rows<{ id: string }>(ROOTS, [id, bucketOf(id)])).map((root) => root.id);
 }
 
 /** The ids of all executions with a tag, and of removed ones. No index has the tags: everything is looked at, a few thousand rows at a time. */

@@ -4,7 +4,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { ENDED } from '../ended.js';
 import { bucketOf, idColumns, mayBeStep } from '../ids.js';
 import { OWNED_TABLES } from '../owned-rows.js';
-import { isBelow, isInTree } from '../relatives.js';
+import { isBelow, isInTree, livingOwnChildren } from '../relatives.js';
 import { discardStatesOf } from './discarded-snapshots.js';
 
 const LEAVE_TOMBSTONES = `buried AS (
@@ -22,6 +22,8 @@ const LEAVE_TOMBSTONES = `buried AS (
 // A run with a chosen id leaves a tombstone, unless it is erased. States outside the database are removed later, by a worker that has the
 // snapshot store: what this transaction notes is not lost with this process.
 const UNREMOVABLE = `(x.status NOT IN ${ENDED} OR x.pending IS NOT NULL)`;
+// A child with an id of its own that has not ended would report its end to a later run of the removed id.
+const REPORTS_LATER = `(x.type = 'workflow' AND (SELECT 1 FROM ${livingOwnChildren('x.id')} LIMIT 1) IS NOT NULL)`;
 const remove = (name: string, whenHeld: string, tombstones = true) =>
   sql(
     name,
@@ -38,7 +40,7 @@ const remove = (name: string, whenHeld: string, tombstones = true) =>
     ) e
   ), removable AS MATERIALIZED (
     SELECT id, bucket, type, target_name, input_hash, parent_id, tags, snapshot_ref
-    FROM locked WHERE root <> ALL(ARRAY(SELECT x.root FROM locked x WHERE ${UNREMOVABLE}))
+    FROM locked WHERE root <> ALL(ARRAY(SELECT x.root FROM locked x WHERE ${UNREMOVABLE} OR ${REPORTS_LATER}))
   ), ${tombstones ? LEAVE_TOMBSTONES : ''} ${discardStatesOf('removable')}, ${OWNED_TABLES.map((table) => `no_${table} AS (DELETE FROM rhythm.${table} WHERE execution_id = ANY(ARRAY(SELECT id FROM removable))${table === 'steps' ? ' RETURNING execution_id, call' : ''})`).join(', ')},
   gone AS (DELETE FROM rhythm.executions WHERE id = ANY(ARRAY(SELECT id FROM removable)) RETURNING id)
   SELECT id FROM gone UNION ALL SELECT execution_id || ':' || call FROM no_steps`,

@@ -8,12 +8,9 @@ import { bucketOf } from '../ids.js';
 import { inputHash } from '../input-hash.js';
 import { DUE_AFTER_DELAY, EXECUTION_COLUMNS, EXECUTION_VALUES, executionColumns, type NewExecution, schedule } from '../new-execution.js';
 import { deleteOwned } from '../owned-rows.js';
-import { isBelow, isChildWithOwnId, isInTree } from '../relatives.js';
+import { isBelow, isChildWithOwnId, isInTree, livingOwnChildren } from '../relatives.js';
 import { enqueue } from '../work-queue.js';
 import { discardStatesOf } from './discarded-snapshots.js';
-
-const ownChildren = (parent: string) =>
-  `rhythm.executions c WHERE ${isChildWithOwnId('c.', parent)} AND c.parent_call IS NOT NULL AND c.status NOT IN ${ENDED}`;
 
 // In a statement of its own, so that the next one sees what was committed before the lock was granted: of two restarts the second finds
 // the new run with all that it has called by then.
@@ -31,20 +28,23 @@ const CLEAR = sql(
         AND ${isBelow('live.id', '$1')})
     FOR UPDATE OF e
   ), locked AS MATERIALIZED (
-    SELECT e.id, e.bucket, e.status, e.pending, e.snapshot_ref FROM root r
+    SELECT e.id, e.bucket, e.status, e.pending, e.snapshot_ref, e.calls, CASE WHEN e.parent_id = $1 THEN e.parent_call END AS call FROM root r
     JOIN rhythm.executions e ON e.bucket = r.bucket AND ${isInTree('e.id', 'r.id')}
     FOR UPDATE OF e
   ), ended AS MATERIALIZED (
     SELECT id, bucket, snapshot_ref FROM locked WHERE NOT EXISTS (SELECT 1 FROM locked WHERE status NOT IN ${ENDED} OR pending IS NOT NULL)
-      AND NOT EXISTS (SELECT 1 FROM locked l, LATERAL (SELECT 1 FROM ${ownChildren('l.id')}) live)
+      AND NOT EXISTS (SELECT 1 FROM locked l, LATERAL (SELECT 1 FROM ${livingOwnChildren('l.id')}) live)
   ), ${discardStatesOf('ended')}, ${deleteOwned('ended')}, orphans AS (
     UPDATE rhythm.executions c SET parent_id = NULL, parent_call = NULL FROM ended d WHERE ${isChildWithOwnId('c.', 'd.id')}
   ), children AS (
     DELETE FROM rhythm.executions t USING ended d WHERE t.id = d.id AND t.bucket = d.bucket AND t.id <> $1
   )
-  SELECT id FROM ended WHERE id = $1`,
+  SELECT greatest(max(l.calls) FILTER (WHERE l.id = $1), max(l.call), (SELECT max(s.call) FROM rhythm.steps s WHERE s.execution_id = $1 AND s.bucket = $2), 0) AS calls
+  FROM locked l WHERE EXISTS (SELECT 1 FROM ended) HAVING count(*) > 0`,
 );
 
+// Its calls are numbered after those of the old run: the number is a part of their idempotency keys, and whoever was called with the old
+// keys must not take the new calls for repetitions.
 // The row becomes that of a new run. An update and not a delete with an insert: whoever reads the id meanwhile finds the old run or the
 // new one, and never none. A second statement, because its due times replace those that the first one deletes.
 const RESET = sql(
@@ -52,7 +52,7 @@ const RESET = sql(
   `WITH new AS (
     UPDATE rhythm.executions e SET created_at = ${CLOCK}, (fence, ${EXECUTION_COLUMNS}) = ROW($14::bigint, ${EXECUTION_VALUES}),
       status = 'pending', started_at = NULL, finished_at = NULL, cancelled_at = NULL, attempts = 0, crashes = 0, worker_id = NULL,
-      progress = NULL, note = NULL, input_hash = CASE WHEN e.input_hash IS NOT NULL THEN $15::text END, snapshot = NULL, snapshot_ref = NULL, calls = NULL, turns = NULL, pending = NULL,
+      progress = NULL, note = NULL, input_hash = CASE WHEN e.input_hash IS NOT NULL THEN $15::text END, snapshot = NULL, snapshot_ref = NULL, calls = $16::integer, turns = NULL, pending = NULL,
       output = NULL, output_verbatim = NULL, error = NULL
     FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[], $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
       AS d(${EXECUTION_COLUMNS})
@@ -73,7 +73,9 @@ const RESET = sql(
  */
 export async function restartExecution(tx: Runner, execution: NewExecution): Promise<boolean> {
   const key = [execution.id, bucketOf(execution.id)];
-  if ((await tx.rows(LOCK, key)).length === 0 || (await tx.rows(CLEAR, key)).length === 0) return false;
-  await tx.rows(RESET, [...executionColumns([execution]), newFence(), inputHash(execution.input)]);
+  if ((await tx.rows(LOCK, key)).length === 0) return false;
+  const [cleared] = await tx.rows<{ calls: number }>(CLEAR, key);
+  if (!cleared) return false;
+  await tx.rows(RESET, [...executionColumns([execution]), newFence(), inputHash(execution.input), cleared.calls]);
   return true;
 }

@@ -34,7 +34,7 @@ export async function startAgain(
     if (await restartExecution(tx, execution)) return { id, outcome: 'restarted' };
     const [run] = await readResults(tx, [id]);
     if (run && isEnded(run.status)) return { id, outcome: 'busy' };
-    if (!run) {
+    if (!run || run.status === 'removed') {
       // It was removed, and what it left behind would refuse the new run.
       await forgetTombstone(tx, id);
       continue;

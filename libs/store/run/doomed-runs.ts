@@ -6,13 +6,14 @@ import { ancestorsOf, bucketOf } from '../ids.js';
 import { wake } from '../work-queue.js';
 
 // A cancellation goes down from parent to child, and would never reach the end of a tree that grows faster. What a cancelled run starts to
-// clean up is younger than its cancellation.
+// clean up is younger than its cancellation: so is what a run between them starts that was cancelled itself, and is judged by its own
+// cancellation. Handlers of a failure (`onFailure`) are not called by the run, and are not cancelled with it.
 const DOOMED = sql(
   'read_doomed',
   `SELECT d.id, d.ancestor FROM unnest($1::text[], $2::smallint[], $3::text[], $4::text[]) AS d(id, bucket, ancestor, below)
   JOIN rhythm.executions a ON a.id = d.ancestor AND a.bucket = d.bucket
   JOIN rhythm.executions b ON b.id = d.below AND b.bucket = d.bucket
-  WHERE a.cancelled_at IS NOT NULL AND b.created_at < a.cancelled_at`,
+  WHERE a.cancelled_at IS NOT NULL AND b.created_at < a.cancelled_at AND b.cancelled_at IS NULL AND b.parent_call IS NOT NULL`,
 );
 
 // The runs between are cancelled first. Otherwise each of them would fail because of the child that was cancelled.

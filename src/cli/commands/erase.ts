@@ -35,6 +35,8 @@ export const eraseCommand: CliCommand = (program, context) => {
           return context.report(erased, () => {
             const states =
               erased.snapshotsLeft > 0 ? ` A worker removes ${count(erased.snapshotsLeft, 'state')} from the snapshot store.` : '';
+            if (id === undefined && erased.executions + erased.tombstones === 0)
+              return context.note(`Nothing is stored with the tag "${flags.tag}". Check its spelling.`);
             context.note(`Erased ${count(erased.executions, 'execution')} and ${count(erased.tombstones, 'tombstone')}.${states}`);
           });
         });

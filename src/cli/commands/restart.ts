@@ -2,6 +2,7 @@
 
 import { parseDuration } from '../../duration.js';
 import type { CliCommand } from '../command.js';
+import { jsonText, visibleLines } from '../output.js';
 import { readJsonFlag } from '../read-json.js';
 
 interface RestartFlags {
@@ -27,7 +28,7 @@ export const restartCommand: CliCommand = (program, context) => {
           if (flags.wait === undefined) return context.report({ id }, () => context.note(`Restarted ${id}.`));
           context.note(`Restarted ${id}; waiting for it to end.`);
           const result = await executions.result(id, { timeout, signal: context.interrupted });
-          return context.report({ id, result }, () => context.print(result === undefined ? 'undefined' : JSON.stringify(result, null, 2)));
+          return context.report({ id, result }, () => context.print(...visibleLines(jsonText(result, 2) ?? 'undefined')));
         });
       }),
     );
