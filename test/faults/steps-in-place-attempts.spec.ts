@@ -137,7 +137,8 @@ describe('an attempt of a step in place', () => {
     await waitFor('the step to run again', () => again.begun.length + held.begun.length > 1);
     held.end(`${id}:1`, 'dropped');
     await waitFor('the result to be dropped', () => harness.events.some(({ type }) => type === 'lost'));
-    expect(await harness.status(id)).toBe('suspended');
+    // A wake may be writing what it waits for.
+    await waitFor('the run to be at rest', async () => (await harness.status(id)) === 'suspended');
     expect(await harness.count('steps')).toBe(0);
     for (const tasks of [held, again]) for (const one of tasks.running) tasks.end(one, 'the second');
     expect(await harness.ended(id)).toMatchObject({ status: 'completed', value: 'the second', crashes: 0 });

@@ -5,7 +5,7 @@ import { type Runner, sql } from '../connect/statement.js';
 import { ACTIVE } from '../ended.js';
 import { bucketOf } from '../ids.js';
 import { isBelow, isChildWithOwnId } from '../relatives.js';
-import { IS_RUN, IS_TIMER } from '../run/scheduled-kinds.js';
+import { IS_RUN } from '../run/scheduled-kinds.js';
 import { COLUMNS, endedStepRows, ownRows, pendingStepRows, RUNS_WITH_STEPS, rowsNamed } from './execution-rows.js';
 import { decodeCursor, encodeCursor } from './list-cursor.js';
 import { listWaiting } from './list-waiting.js';
@@ -49,8 +49,6 @@ const SOURCES: Partial<Record<ExecutionStatus, readonly string[]>> = {
   pending: [
     'SELECT execution_id AS id, bucket FROM rhythm.work_queue ORDER BY queue, lane, rank, seq',
     `SELECT s.execution_id AS id, s.bucket FROM rhythm.scheduled_queue s WHERE ${IS_RUN} ORDER BY s.due_at`,
-    // Runs that wait for a worker with their program.
-    `SELECT s.execution_id AS id, s.bucket FROM rhythm.scheduled_queue s WHERE ${IS_TIMER} AND s.kind = 'wake' ORDER BY s.due_at`,
   ],
 };
 const FEW = 2_000;
